@@ -1,0 +1,1 @@
+"""What each table must look like: pandera models and the contracts over them, nothing else."""

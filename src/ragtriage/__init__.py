@@ -1,0 +1,30 @@
+"""Says, case by case, which part of a retrieval-augmented assistant broke."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ragtriage.errors import InputError, RagtriageError, UsageError
+    from ragtriage.pipeline import Run, evaluate
+
+__all__ = ["InputError", "RagtriageError", "Run", "UsageError", "__version__", "evaluate"]
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "InputError": "ragtriage.errors",
+    "RagtriageError": "ragtriage.errors",
+    "UsageError": "ragtriage.errors",
+    "Run": "ragtriage.pipeline",
+    "evaluate": "ragtriage.pipeline",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name at its first use: `--version` and `--help` need no polars."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'ragtriage' has no attribute {name!r}")
+    from importlib import import_module  # noqa: PLC0415 - late on purpose, see above
+
+    return getattr(import_module(_HOMES[name]), name)

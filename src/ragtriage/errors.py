@@ -1,0 +1,58 @@
+"""Every error the program raises on purpose, and the exit code each carries.
+
+    RagtriageError          3   something we did not foresee
+    ├── UsageError          2   what was asked for makes no sense
+    └── InputError          2   what was given cannot be used
+        └── InvalidRowsError    rows broke rules and none may be set aside
+
+A failed gate is no error: it is a verdict, and exit code 1.
+"""
+
+from __future__ import annotations
+
+EXIT_PASSED = 0
+EXIT_GATE_FAILED = 1
+EXIT_REFUSED = 2
+EXIT_INTERNAL = 3
+
+
+class RagtriageError(Exception):
+    """Base of them all; its text is what the command line prints."""
+
+    exit_code = EXIT_INTERNAL
+
+
+class UsageError(RagtriageError):
+    """An option, a gate or a combination of them that cannot be carried out."""
+
+    exit_code = EXIT_REFUSED
+
+
+class InputError(RagtriageError):
+    """A file that cannot be read, or does not hold what was said."""
+
+    exit_code = EXIT_REFUSED
+
+
+class InvalidRowsError(InputError):
+    """Rows broke the rules; `messages` holds the first of them, `total` counts all."""
+
+    def __init__(self, messages: list[str], total: int, where: str | None, note: str = "") -> None:
+        self.messages = messages
+        self.total = total
+        self.where = where
+        lines = list(messages)
+        if total > len(messages):
+            lines.append(f"… and {total - len(messages):,} more")
+        lines.append(note or f"{total:,} {'error' if total == 1 else 'errors'}; nothing evaluated")
+        if where:
+            lines.append(f"all of them: {where}")
+        super().__init__("\n".join(lines))
+
+
+def nearest(name: str, known: list[str]) -> str:
+    """` (did you mean …?)` for a misspelt name, or nothing."""
+    from difflib import get_close_matches  # noqa: PLC0415 - only ever needed on a mistake
+
+    close = get_close_matches(name.lower(), known, n=1, cutoff=0.7)
+    return f" (did you mean `{close[0]}`?)" if close else ""

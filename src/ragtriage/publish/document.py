@@ -1,0 +1,189 @@
+"""The report as one document: what report.json holds, and all that any renderer may read.
+
+Types only. `pipeline` fills it, the renderers beside this module (HTML, Markdown, JSON,
+terminal) show it; none of them computes a number, so no two formats can disagree.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypedDict
+
+
+class InputEntry(TypedDict):
+    """One input file, as read."""
+
+    role: str
+    path: str
+    sha256: str
+    bytes: int
+    lines: int
+    accepted: int
+    set_aside: int
+    blank: int
+
+
+class LineCounts(TypedDict):
+    """Lines read = accepted + set aside + blank."""
+
+    read: int
+    accepted: int
+    set_aside: int
+    blank: int
+
+
+class RunEntry(TypedDict):
+    """What was run, and on what."""
+
+    run_id: str
+    status: str
+    version: str
+    schema_version: str
+    started: str
+    contract: str
+    cutoffs: list[int]
+    normalizer: str
+    on_invalid: str
+    n_cases: int
+    n_not_run: int
+    n_pass: int
+    n_lucky: int
+    n_unlabelled: int
+    context_observed: int
+    lines: LineCounts
+    inputs: list[InputEntry]
+    mapping: dict[str, str]
+    notes: list[str]
+
+
+class SummaryRow(TypedDict):
+    """One metric in one slice; the columns of summary.parquet without the run."""
+
+    slice: str
+    slice_value: str
+    metric: str
+    k: int | None
+    mean: float | None
+    weighted_mean: float | None
+    pooled: float | None
+    sum: float | None
+    numerator: int | None
+    denominator: int | None
+    n_scored: int
+    n_undefined: int
+    n_not_run: int
+    n_cases: int
+
+
+class StageRow(TypedDict):
+    """How many cases of a slice broke at one stage and break point."""
+
+    slice: str
+    slice_value: str
+    stage: str
+    break_point: str | None
+    n: int
+    share: float | None
+
+
+class FindingRow(TypedDict):
+    """One kind of finding."""
+
+    finding: str
+    n: int
+    example_case_ids: list[str]
+    meaning: str
+
+
+class GateRow(TypedDict):
+    """One gate and its verdict."""
+
+    gate: str
+    value: float | None
+    threshold: float
+    passed: bool
+    reason: str
+
+
+class NotObserved(TypedDict):
+    """A metric without rows, and the fields it would need."""
+
+    metric: str
+    needs: list[str]
+
+
+class AbstentionRow(TypedDict):
+    """One row of the answerable x abstained table (cases that were run and settled)."""
+
+    answerable: str
+    answered: int
+    abstained: int
+    unknown: int
+
+
+class EvidenceRow(TypedDict):
+    """One requirement of a case: the ledger's row."""
+
+    requirement: int
+    ids: list[str]
+    in_source: bool | None
+    in_index: bool | None
+    in_chunks: bool | None
+    in_candidates: bool | None
+    filtered: bool | None
+    retrieved_rank: int | None
+    retrieved_id: str | None
+    in_top_k: bool | None
+    in_context: bool | None
+    context_rank: int | None
+    context_size: int | None
+    cited: bool | None
+    delivered: bool | None
+    lost_at: str | None
+
+
+class CaseEntry(TypedDict):
+    """One case: what was asked, what came back, where it broke."""
+
+    case_id: str
+    source_file: str
+    line: int
+    question: str | None
+    split: str | None
+    tags: list[str] | None
+    answerable: bool | None
+    stage: str
+    break_point: str | None
+    missing: list[str] | None
+    lucky: bool | None
+    label_source: str | None
+    answer_label: bool | None
+    context_observed: bool
+    findings: list[str]
+    next_check: str | None
+    error: str | None
+    ambiguity: str | None
+    expected_answers: list[str] | None
+    answer: str | None
+    abstained: bool | None
+    retrieved_ids: list[str] | None
+    context_ids: list[str] | None
+    cited_ids: list[str] | None
+    metrics: dict[str, float | int | bool | None]
+    evidence: list[EvidenceRow]
+
+
+class Report(TypedDict):
+    """The whole document."""
+
+    run: RunEntry
+    about: dict[str, Any]
+    summary: list[SummaryRow]
+    stages: list[StageRow]
+    abstention: list[AbstentionRow]
+    findings: list[FindingRow]
+    rejects: dict[str, int]
+    gates: list[GateRow]
+    not_observed: list[NotObserved]
+    limits: list[str]
+    cases: list[CaseEntry]
+    cases_omitted: int

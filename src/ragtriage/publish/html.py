@@ -1,0 +1,135 @@
+"""The report as one self-contained HTML page, from templates/report.html.j2 and report.css.
+
+Jinja escapes every value; the filters here cut and make visible what is hidden. Import this
+module late: it brings Jinja. No wording and no numbers of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib import resources
+from typing import Any
+
+from jinja2 import Environment, FunctionLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+from ragtriage.publish import wording
+from ragtriage.publish.document import CaseEntry, Report
+from ragtriage.publish.escape import HTML_LIMIT, clip, first, visible, visible_block
+
+OPEN_CASES = 10
+LIST_LIMIT = 600
+ROWS = 100
+REQUIREMENTS = 30
+
+
+def render(report: Report) -> str:
+    """The page: opens offline, needs no script, refers to nothing outside itself."""
+    failing, passing = _numbered(report["cases"])
+    page = _environment().get_template("report.html.j2")
+    return page.render(
+        report=report,
+        run=report["run"],
+        gates=wording.gates(report["gates"]),
+        failing=failing,
+        passing=passing,
+        first_of=_first_of(failing + passing),
+        stages=[row for row in report["stages"] if row["slice"] == "all"],
+        metrics=wording.metrics(report),
+        css=Markup(_template("report.css")),
+    )
+
+
+def _template(name: str) -> str:
+    return resources.files(__package__).joinpath("templates", name).read_text("utf-8")
+
+
+def _environment() -> Environment:
+    environment = Environment(
+        loader=FunctionLoader(_template),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=_shown,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        newline_sequence="\n",
+    )
+    environment.filters |= {
+        "cell": cell,
+        "line": line,
+        "ids": ids,
+        "value": value,
+        "n": lambda n: f"{n:,}",
+        "number": wording.number,
+        "percent": wording.percent,
+        "exact": wording.exact,
+        "words": wording.stage_words,
+        "first": first,
+    }
+    environment.globals |= {
+        "w": wording,
+        "open_cases": OPEN_CASES,
+        "rows": ROWS,
+        "requirements": REQUIREMENTS,
+    }
+    return environment
+
+
+def _shown(item: object) -> object:
+    """Whatever no filter handled: hidden characters shown, so that it can be encoded."""
+    return visible_block(item) if type(item) is str else item
+
+
+def _numbered(
+    cases: Sequence[CaseEntry],
+) -> tuple[list[tuple[int, CaseEntry]], list[tuple[int, CaseEntry]]]:
+    """Failing and passing cases, each with its place in the report, which is its anchor."""
+    numbered = list(enumerate(cases, start=1))
+    failing = [entry for entry in numbered if entry[1]["stage"] != "pass"]
+    return failing, [entry for entry in numbered if entry[1]["stage"] == "pass"]
+
+
+def _first_of(cases: Sequence[tuple[int, CaseEntry]]) -> dict[tuple[str, str | None], int]:
+    """The anchor of the first shown case of each (stage, break point)."""
+    anchors: dict[tuple[str, str | None], int] = {}
+    for anchor, case in cases:
+        anchors.setdefault((case["stage"], case["break_point"]), anchor)
+    return anchors
+
+
+def _marked(shown: str, mark: str) -> Markup:
+    text = escape(shown)
+    return text + Markup('<span class="cut">{}</span>').format(mark) if mark else text
+
+
+def cell(text: object, limit: int = HTML_LIMIT) -> Markup:
+    """Text as written, line breaks kept; cut and marked when huge."""
+    head, mark = clip(str(text), limit)
+    return _marked(visible_block(head), mark)
+
+
+def line(text: object, limit: int = HTML_LIMIT) -> Markup:
+    """Text on one line; cut and marked when huge."""
+    head, mark = clip(str(text), limit)
+    return _marked(visible(head), mark)
+
+
+def ids(items: Sequence[str], joint: str = ", ", limit: int = HTML_LIMIT) -> Markup:
+    """A list of IDs as code, as many as fit in `limit` characters, then how many are left."""
+    shown: list[Markup] = []
+    room = limit
+    for item in items:
+        if shown and room < len(item):
+            break
+        shown.append(Markup("<code>{}</code>").format(line(item, LIST_LIMIT)))
+        room -= len(item)
+    rest = len(items) - len(shown)
+    return Markup(escape(joint)).join(shown) + (f" and {rest:,} more" if rest else "")
+
+
+def value(item: Any) -> str:
+    """A case's value of a metric: yes, no, a count, a rate, or undefined."""
+    if isinstance(item, bool):
+        return "yes" if item else "no"
+    return f"{item:,}" if isinstance(item, int) else wording.number(item)

@@ -1,0 +1,302 @@
+"""What the three formats say alike: words for stages and break points, numbers, verdict, path.
+
+Everything here turns parts of a Report into plain text or small tuples of it. Escaping, layout
+and colour are the renderers'; text from a fixture leaves this module as it came.
+"""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections.abc import Iterable, Sequence
+from importlib import resources
+from typing import Any, Literal, NamedTuple
+
+from ragtriage.publish import document as doc
+
+_WORDS = tomllib.loads(
+    resources.files(__package__).joinpath("templates", "words.toml").read_text("utf-8")
+)
+BREAK_POINTS: dict[str, str] = _WORDS["break_points"]
+NOTES: dict[str, str] = _WORDS["notes"]
+UNDEFINED = "–"
+
+
+class Step(NamedTuple):
+    """One step on a requirement's way; `member` is an evidence ID (text from a fixture)."""
+
+    name: str
+    text: str
+    state: Literal["ok", "lost", "no", "unknown"]
+    member: str = ""
+
+
+class MetricLine(NamedTuple):
+    """One metric over all cases; every mean stands beside `row["n_scored"]`."""
+
+    label: str
+    value: str
+    pooled: str
+    weighted: str
+    row: doc.SummaryRow
+
+
+class SliceLine(NamedTuple):
+    """One slice value: passes, (mean, cases scored) per metric, and what broke."""
+
+    value: str
+    passed: str
+    cells: list[tuple[str, str]]
+    mix: str
+
+
+def count(n: int, word: str) -> str:
+    """`1 case`, `1,200 cases`."""
+    return f"{n:,} {word}{'' if n == 1 else 's'}"
+
+
+def number(value: float | None) -> str:
+    """Three decimals; never rounded to a 0 or 1 it is not; undefined is a dash, never 0."""
+    if value is None or not math.isfinite(value):
+        return UNDEFINED
+    if 0 < abs(value) < 0.0005:
+        return f"{value:.1e}"
+    return ">0.999" if 0.9995 <= value < 1 else f"{value:,.3f}"
+
+
+def exact(value: float | None) -> str:
+    """A gate's number in six digits, or all it has where six would make it look round."""
+    if value is None or not math.isfinite(value):
+        return UNDEFINED if value is None or math.isnan(value) else str(value)
+    short = f"{value:,.0f}" if value == round(value) else f"{value:.6g}"
+    return short if value == round(value) or len(short) > 6 else repr(value)
+
+
+def percent(share: float | None) -> str:
+    """`17.5%`; a share that is neither 0 nor 1 is not shown as one."""
+    if share is None or not math.isfinite(share):
+        return UNDEFINED
+    if 0 < share < 0.0005:
+        return "<0.1%"
+    return ">99.9%" if 0.9995 <= share < 1 else f"{share:.1%}"
+
+
+def stage_words(stage: str) -> str:
+    """A stage as words: `not run`."""
+    return stage.replace("_", " ")
+
+
+def mix(rows: Iterable[doc.StageRow]) -> str:
+    """`7 retrieval, 3 generation`: the stages of one slice value but `pass`, most cases first."""
+    totals: dict[str, int] = {}
+    for row in rows:
+        totals[row["stage"]] = totals.get(row["stage"], 0) + row["n"]
+    totals.pop("pass", None)
+    broken = sorted(totals.items(), key=lambda item: -item[1])
+    return ", ".join(f"{n:,} {stage_words(stage)}" for stage, n in broken if n)
+
+
+def verdict(report: doc.Report) -> str:
+    """One sentence: what broke."""
+    run = report["run"]
+    n = run["n_cases"]
+    if n == 0:
+        return "No case was accepted: nothing was measured"
+    if run["n_not_run"] == n:
+        return f"None of {count(n, 'case')} was run: nothing was measured"
+    if run["n_pass"] == n:
+        return "The only case passed" if n == 1 else f"All {count(n, 'case')} passed"
+    broken = f"{n - run['n_pass']:,} of {count(n, 'case')} did not pass"
+    what = mix(row for row in report["stages"] if row["slice"] == "all")
+    return f"{broken}: {what}" if what else broken
+
+
+def gates(rows: Sequence[doc.GateRow]) -> tuple[str, list[doc.GateRow]]:
+    """`2 of 5 gates failed`, and the gates with the failed ones first."""
+    ordered = sorted(rows, key=lambda row: row["passed"])
+    failed = sum(not row["passed"] for row in rows)
+    if failed:
+        return f"{failed:,} of {count(len(rows), 'gate')} failed", ordered
+    hold = "The gate holds" if len(rows) == 1 else f"All {len(rows):,} gates hold"
+    return (hold if rows else "No gate was set"), ordered
+
+
+def set_aside(run: doc.RunEntry) -> str:
+    """Said beside the numbers whenever a line was set aside."""
+    n = run["lines"]["set_aside"]
+    return f"{count(n, 'line')} set aside in rejects/: not in these numbers" if n else ""
+
+
+def notices(run: doc.RunEntry) -> list[str]:
+    """What must be known before a number is read."""
+    n, lucky, seen = run["n_cases"], run["n_lucky"], run["context_observed"]
+    were, passes = ("was", "a pass") if lucky == 1 else ("were", "passes")
+    right = f"{count(lucky, 'answer')} {were} right although required evidence was missing"
+    elsewhere = "elsewhere what was retrieved stands for it"
+    told = [
+        (run["lines"]["set_aside"], set_aside(run)),
+        (run["n_not_run"], f"{count(run['n_not_run'], 'case')} not run: in no mean"),
+        (lucky, f"{right}: not counted as {passes}"),
+        (run["n_unlabelled"], f"answers unlabelled: {run['n_unlabelled']:,}"),
+        (seen < n - run["n_not_run"], f"context observed on {seen:,} of {n:,} cases: {elsewhere}"),
+    ]
+    return [notice for holds, notice in told if holds]
+
+
+def flat(value: Any, name: str = "") -> list[tuple[str, str]]:
+    """The about table, or a part of it, as (dotted key, text) pairs."""
+    if isinstance(value, dict):
+        dotted = [(f"{name}.{key}" if name else str(key), inner) for key, inner in value.items()]
+        return [pair for key, inner in dotted for pair in flat(inner, key)]
+    if isinstance(value, list):
+        return [(name, ", ".join(str(item) for item in value))]
+    return [(name, str(value).lower() if isinstance(value, bool) else str(value))]
+
+
+def facts(report: doc.Report) -> list[tuple[str, str]]:
+    """The run in (name, value) pairs; the values are text from a fixture."""
+    run, about = report["run"], {"mechanism": "mechanism not stated", **report["about"]}
+    shown = {key: about[key] for key in _WORDS["about"]["head"] if key in about}
+    used = f" (evidence paths use {run['cutoffs'][0]:,})" if len(run["cutoffs"]) > 1 else ""
+    return [
+        *flat(shown),
+        ("contract", run["contract"]),
+        ("cutoffs", "k = " + ", ".join(f"{k:,}" for k in run["cutoffs"]) + used),
+        ("cases", f"{run['n_cases']:,} ({run['n_not_run']:,} not run)"),
+        ("set aside", count(run["lines"]["set_aside"], "line")),
+    ]
+
+
+def headline(case: doc.CaseEntry) -> str:
+    """`never retrieved`: the break point of a case in words, else its stage."""
+    point = case["break_point"]
+    return BREAK_POINTS.get(point, point) if point else stage_words(case["stage"])
+
+
+def judged(case: doc.CaseEntry) -> str:
+    """What the answer label says, and where it comes from."""
+    if case["answer_label"] is None:
+        return "not labelled"
+    return f"{'right' if case['answer_label'] else 'wrong'} ({case['label_source'] or 'label'})"
+
+
+def lost_first(case: doc.CaseEntry) -> list[doc.EvidenceRow]:
+    """The requirements of a case, what was lost before what was delivered."""
+    return sorted(case["evidence"], key=lambda row: row["lost_at"] is None)
+
+
+def path(row: doc.EvidenceRow, k: int) -> list[Step]:
+    """A requirement's way from source to citation, the step that lost it marked `lost`."""
+    steps = [*_before(row), _retrieved(row)]
+    if row["in_top_k"] is not None and row["retrieved_rank"] is not None:
+        steps.append(_step(f"top {k:,}", row["in_top_k"], "within cutoff", "below cutoff"))
+    place, size = row["context_rank"], row["context_size"]
+    at = f"place {place:,}" + (f" of {size:,}" if size is not None else "") if place else "there"
+    steps.append(_step("context", row["in_context"], at, "not in context"))
+    steps.append(_step("cited", row["cited"], "cited", "not cited"))
+    return _mark(steps, row["lost_at"], k)
+
+
+def _step(name: str, value: bool | None, yes: str, no: str) -> Step:
+    if value is None:
+        return Step(name, "not recorded", "unknown")
+    return Step(name, yes if value else no, "ok" if value else "no")
+
+
+def _before(row: doc.EvidenceRow) -> list[Step]:
+    """Source, index and chunks, as far as a corpus was given: one step while all is well."""
+    told = [
+        _step("source", row["in_source"], "in source", "not in source"),
+        _step("index", row["in_index"], "in index", "not in index"),
+        _step("chunks", row["in_chunks"], "in chunks", "in no chunk"),
+    ]
+    known = [step for step in told if step.state != "unknown"]
+    if any(step.state == "no" for step in known) or row["lost_at"] in {"source", "index", "chunk"}:
+        return known
+    return [Step("source", "in " + ", ".join(step.name for step in known), "ok")] if known else []
+
+
+def _retrieved(row: doc.EvidenceRow) -> Step:
+    rank, member = row["retrieved_rank"], row["retrieved_id"] or ""
+    if rank is not None:
+        return Step("retrieved", f"rank {rank:,}", "ok", member if row["ids"] != [member] else "")
+    if row["in_top_k"] is None:
+        return Step("retrieved", "not recorded", "unknown")
+    return Step("retrieved", ("candidate, " if row["in_candidates"] else "") + "not returned", "no")
+
+
+def _mark(steps: list[Step], lost: str | None, k: int) -> list[Step]:
+    """Turn the step that `lost_at` names into the lost one; add it where the row has none."""
+    if lost is None:
+        return steps
+    names = [step.name for step in steps]
+    name = {"chunk": "chunks", "retrieval": "retrieved", "unobserved": "context"}.get(lost, lost)
+    if lost == "ranking":
+        name = f"top {k:,}" if f"top {k:,}" in names else "retrieved"
+    if name in names:
+        return [step._replace(state="lost") if step.name == name else step for step in steps]
+    at = names.index("retrieved")
+    text = {"scope": "may not be seen", "filter": "filtered out"}.get(lost, lost)
+    return [*steps[:at], Step(name, text, "lost"), *steps[at:]]
+
+
+def label(row: doc.SummaryRow) -> str:
+    """`recall@5`."""
+    return row["metric"] if row["k"] is None else f"{row['metric']}@{row['k']}"
+
+
+def is_main(row: doc.SummaryRow, run: doc.RunEntry) -> bool:
+    """One of the few metrics shown per slice and in the terminal, at the first cutoff."""
+    return row["metric"] in _WORDS["metrics"]["main"] and row["k"] in (None, *run["cutoffs"][:1])
+
+
+def metrics(report: doc.Report) -> list[MetricLine]:
+    """Every metric over all cases; a case's own value tells a Boolean or a count."""
+    samples: dict[str, object] = {}
+    for case in report["cases"]:
+        samples |= {name: value for name, value in case["metrics"].items() if value is not None}
+    rows = [row for row in report["summary"] if row["slice"] == "all"]
+    return [_metric(row, samples.get(label(row).replace("@", "_at_"))) for row in rows]
+
+
+def _metric(row: doc.SummaryRow, sample: object) -> MetricLine:
+    total, mean, weighted = row["sum"], row["mean"], row["weighted_mean"]
+    value, pooled = number(mean), ""
+    if isinstance(sample, bool) and total is not None and row["n_scored"]:
+        value = f"{total:,.0f} of {row['n_scored']:,} ({value})"
+    elif isinstance(sample, int) and total is not None:
+        value = f"{total:,.0f} in all (mean {value})"
+    if row["numerator"] is not None and row["denominator"] is not None:
+        pooled = f"{row['numerator']:,} / {row['denominator']:,} = {number(row['pooled'])}"
+    differs = weighted is not None and (mean is None or abs(weighted - mean) > 1e-12)
+    return MetricLine(label(row), value, pooled, number(weighted) if differs else "", row)
+
+
+def abstention(lines: Iterable[MetricLine]) -> list[MetricLine]:
+    """The metrics that belong beside the answerable x abstained table."""
+    return [line for line in lines if line.row["metric"] in _WORDS["metrics"]["abstention"]]
+
+
+def slices(report: doc.Report) -> dict[str, tuple[list[str], list[SliceLine]]]:
+    """Per slice name: the main metrics it has, and a line per value."""
+    mains = [row for row in report["summary"] if is_main(row, report["run"])]
+    found: dict[str, dict[str, list[doc.StageRow]]] = {}
+    for stage in report["stages"]:
+        if stage["slice"] != "all":
+            values = found.setdefault(stage["slice"], {})
+            values.setdefault(stage["slice_value"], []).append(stage)
+    means = {(row["slice"], row["slice_value"], label(row)): row for row in mains}
+    tables = {}
+    for name, values in found.items():
+        columns = list(dict.fromkeys(label(row) for row in mains if row["slice"] == name))
+        lines = []
+        for value, stages in values.items():
+            passed = sum(row["n"] for row in stages if row["stage"] == "pass")
+            of = f"{passed:,} of {sum(row['n'] for row in stages):,}"
+            rows = [means.get((name, value, column)) for column in columns]
+            cells = [
+                (number(row["mean"]), f"{row['n_scored']:,}") if row else ("", "") for row in rows
+            ]
+            lines.append(SliceLine(value, of, cells, mix(stages)))
+        tables[name] = (columns, lines)
+    return tables

@@ -1,0 +1,197 @@
+"""Which files an input names, and their bytes. What the bytes mean is for the format modules."""
+
+from __future__ import annotations
+
+import glob
+import gzip
+import hashlib
+import io
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, cast
+
+from ragtriage.errors import InputError
+
+SUFFIXES = {
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".json": "json",
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".parquet": "parquet",
+}
+COMPRESSED = (".gz", ".zst")
+
+
+@dataclass(frozen=True)
+class InputFile:
+    """One file to read: `name` is how messages call it, `path` where its bytes are."""
+
+    name: str
+    path: Path
+    format: str
+    compression: str | None = None
+    role: str = "records"
+    content: bytes | None = None
+
+
+def find_files(arguments: tuple[str, ...], role: str, spill: Path | None) -> list[InputFile]:
+    """The files that the arguments name, in their order; folders and globs in name order.
+
+    Args:
+        arguments: paths, folders, globs, or `-` for standard input.
+        role: records, cases, trace or corpus.
+        spill: where standard input is kept for the second pass; None keeps it in memory.
+
+    Raises:
+        InputError: nothing there, not readable by its name, or a folder without such files.
+    """
+    found: list[InputFile] = []
+    for argument in arguments:
+        if argument == "-":
+            found.append(_standard_input(role, spill))
+        elif os.path.isdir(argument):
+            found.extend(_in_folder(argument, role))
+        elif os.path.exists(argument) or not glob.has_magic(argument):
+            found.append(_one_file(argument, role))
+        else:
+            found.extend(_matching(argument, role))
+    return found
+
+
+def format_of(name: str) -> tuple[str, str | None] | None:
+    """Format and compression by the file's name, or None."""
+    lowered = name.lower()
+    compression = next((suffix for suffix in COMPRESSED if lowered.endswith(suffix)), None)
+    stem = lowered.removesuffix(compression or "")
+    known = SUFFIXES.get(os.path.splitext(stem)[1])
+    if known is None or (known == "parquet" and compression):
+        return None
+    return known, compression
+
+
+@contextmanager
+def open_bytes(file: InputFile) -> Iterator[BinaryIO]:
+    """The file's bytes, decompressed.
+
+    Raises:
+        InputError: it cannot be opened, or is not what its suffix says.
+    """
+    try:
+        with _raw(file) as raw:
+            yield _decompressed(raw, file)
+    except OSError as error:
+        # gzip reports damage as an OSError without an errno.
+        what = error.strerror or f"damaged {file.compression or 'file'}: {error}"
+        raise InputError(f"{file.name}: {what}; check the file") from None
+    except EOFError:
+        raise InputError(f"{file.name}: the compressed file is cut short; copy it again") from None
+
+
+@dataclass(frozen=True)
+class Fingerprint:
+    """What a file was when it was first read."""
+
+    sha256: str
+    size: int
+    modified_ns: int
+
+
+def fingerprint(file: InputFile) -> Fingerprint:
+    """SHA-256 and size of the file as stored (compressed files as they lie on disk)."""
+    digest = hashlib.sha256()
+    size = 0
+    try:
+        with _raw(file) as raw:
+            modified = os.fstat(raw.fileno()).st_mtime_ns if file.content is None else 0
+            while block := raw.read(1 << 20):
+                digest.update(block)
+                size += len(block)
+    except OSError as error:
+        raise InputError(f"{file.name}: {error.strerror}; check the file") from None
+    return Fingerprint(digest.hexdigest(), size, modified)
+
+
+def unchanged(file: InputFile, seen: Fingerprint) -> bool:
+    """Is the file still what was fingerprinted, by size and time of change?"""
+    if file.content is not None:
+        return True
+    try:
+        now = file.path.stat()
+    except OSError:
+        return False
+    return (now.st_size, now.st_mtime_ns) == (seen.size, seen.modified_ns)
+
+
+def _standard_input(role: str, spill: Path | None) -> InputFile:
+    data = sys.stdin.buffer
+    if spill is None:
+        return InputFile("-", Path("-"), "jsonl", None, role, data.read())
+    spill.parent.mkdir(parents=True, exist_ok=True)
+    with spill.open("wb") as target:
+        while block := data.read(1 << 20):
+            target.write(block)
+    return InputFile("-", spill, "jsonl", None, role)
+
+
+def _one_file(name: str, role: str) -> InputFile:
+    path = Path(name)
+    if not path.exists():
+        raise InputError(f"{name}: no such file; check the path")
+    if not path.is_file():
+        raise InputError(f"{name}: not a regular file; give a file, a folder or a glob")
+    known = format_of(name)
+    if known is None:
+        endings = ", ".join(SUFFIXES)
+        raise InputError(
+            f"{name}: cannot tell the format by the name; use one of {endings} "
+            "(JSON and CSV also .gz or .zst)"
+        )
+    return InputFile(name, path, *known, role)
+
+
+def _in_folder(folder: str, role: str) -> list[InputFile]:
+    names = sorted(
+        os.path.join(parent, name)
+        for parent, folders, files in os.walk(folder)
+        for name in files
+        if format_of(name) and not _hidden(os.path.relpath(os.path.join(parent, name), folder))
+    )
+    if not names:
+        raise InputError(f"{folder}: the folder has no file we can read ({', '.join(SUFFIXES)})")
+    return [_one_file(name, role) for name in names]
+
+
+def _hidden(relative: str) -> bool:
+    return any(part.startswith(".") for part in Path(relative).parts)
+
+
+def _matching(pattern: str, role: str) -> list[InputFile]:
+    names = sorted(name for name in glob.glob(pattern, recursive=True) if os.path.isfile(name))
+    if not names:
+        raise InputError(f"{pattern}: no file matches; check the pattern")
+    return [_one_file(name, role) for name in names]
+
+
+@contextmanager
+def _raw(file: InputFile) -> Iterator[BinaryIO]:
+    if file.content is not None:
+        yield io.BytesIO(file.content)
+        return
+    with file.path.open("rb") as raw:
+        yield raw
+
+
+def _decompressed(raw: BinaryIO, file: InputFile) -> BinaryIO:
+    if file.compression == ".gz":
+        return cast("BinaryIO", io.BufferedReader(gzip.GzipFile(fileobj=raw)))
+    if file.compression == ".zst":
+        import zstandard  # noqa: PLC0415 - only for files that need it
+
+        reader = zstandard.ZstdDecompressor().stream_reader(raw, read_across_frames=True)
+        return cast("BinaryIO", io.BufferedReader(cast("io.RawIOBase", reader)))
+    return raw

@@ -1,0 +1,98 @@
+"""Good records to frames in the model's columns. Nothing is checked here: see `gate`."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from ragtriage.read.aliases import Key
+from ragtriage.read.gate import Gate, takes_text
+
+REQUIRED_FIELDS = ("required_ids", "required_groups", "grades")
+
+
+def direct_frame(
+    lines: list[bytes],
+    numbers: list[int],
+    gate: Gate,
+    dtypes: dict[str, pl.DataType],
+    fields: set[str],
+) -> pl.DataFrame:
+    """Records as they stand in the file, keys translated to fields."""
+    schema = {key.name: gate.dtype(key, dtypes) for key in gate.keys}
+    raw = _read(lines, schema)
+    columns = [_column(field, gate, dtypes) for field in dtypes]
+    return raw.select(*columns, _none_given(gate), *_given(fields)).with_columns(
+        line=pl.Series(numbers, dtype=pl.Int64)
+    )
+
+
+def canonical_frame(
+    lines: list[bytes],
+    numbers: list[int],
+    none_given: list[bool],
+    dtypes: dict[str, pl.DataType],
+    fields: set[str],
+) -> pl.DataFrame:
+    """Records that were rewritten with our own names."""
+    raw = _read(lines, dtypes)
+    return raw.with_columns(
+        pl.Series("none_given", none_given, dtype=pl.Boolean), *_given(fields)
+    ).with_columns(line=pl.Series(numbers, dtype=pl.Int64))
+
+
+def _read(lines: list[bytes], schema: dict[str, pl.DataType]) -> pl.DataFrame:
+    if not lines:
+        return pl.DataFrame(schema=schema)
+    # An element of a JSON array may run over several lines; between tokens a line break is a space.
+    text = b"\n".join(line.replace(b"\n", b" ") if b"\n" in line else line for line in lines)
+    frame = pl.read_ndjson(text, schema=schema)
+    if frame.height != len(lines):
+        raise AssertionError(f"{len(lines)} records became {frame.height} rows")
+    return frame
+
+
+def _given(fields: set[str]) -> list[pl.Expr]:
+    return [
+        pl.lit("answer" in fields).alias("answer_given"),
+        pl.lit(not fields.isdisjoint(REQUIRED_FIELDS)).alias("required_given"),
+    ]
+
+
+def _column(field: str, gate: Gate, dtypes: dict[str, pl.DataType]) -> pl.Expr:
+    keys = [key for key in gate.keys if key.field == field]
+    if not keys:
+        return pl.lit(None, dtypes[field]).alias(field)
+    if any(key.joins for key in keys):
+        return _joined(keys, gate).alias(field)
+    key = keys[0]
+    if not takes_text(key) or key.name in gate.lists:
+        values = pl.col(key.name)
+        return (values.fill_null([]) if key.null_is_none else values).alias(field)
+    one = pl.concat_list(key.name)
+    none = pl.lit([], pl.List(pl.String)) if key.null_is_none else pl.lit(None, pl.List(pl.String))
+    return pl.when(pl.col(key.name).is_null()).then(none).otherwise(one).alias(field)
+
+
+def _joined(keys: list[Key], gate: Gate) -> pl.Expr:
+    """Tags from a list and from scalars, the latter as `name=value`; null where none is given."""
+    parts: list[pl.Expr] = []
+    for key in keys:
+        values = pl.col(key.name)
+        if key.joins and key.name not in gate.lists:
+            blank = values.is_null() | values.str.contains(r"^\s*$")
+            text = pl.concat_list(pl.lit(f"{key.name}=") + values)
+            values = pl.when(blank).then(pl.lit([], pl.List(pl.String))).otherwise(text)
+        parts.append(values)
+    given = pl.any_horizontal([pl.col(key.name).is_not_null() for key in keys])
+    joined = pl.concat_list([part.fill_null([]) for part in parts])
+    return pl.when(given).then(joined).otherwise(pl.lit(None, pl.List(pl.String)))
+
+
+def _none_given(gate: Gate) -> pl.Expr:
+    """True where a scalar source and the expected answer are both given as null."""
+    by_field = {key.field: key for key in gate.keys if key.null_is_none}
+    source = by_field.get("required_ids")
+    expected = by_field.get("expected_answers")
+    if source is None or expected is None:
+        return pl.lit(False).alias("none_given")
+    return (pl.col(source.name).is_null() & pl.col(expected.name).is_null()).alias("none_given")

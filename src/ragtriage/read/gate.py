@@ -1,0 +1,197 @@
+"""The fast look at many records: a decoder fitted to the keys a file uses.
+
+A record that the gate lets through is one good JSON object with known keys of the right
+types, each once, and every evidence list the file has. Polars' own reader, which checks none of
+this, may then be given its bytes. Whatever the gate stops is examined field by field.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+import polars as pl
+
+from ragtriage.read.aliases import Key
+from ragtriage.read.examine import Examined
+from ragtriage.read.types import annotation
+
+_KEY = re.compile(rb'"[ \t\r\n]*:')
+# White space before a colon that a plain count of `":` and `" :` would miss.
+_SPACED_KEY = (b"  :", b"\t :", b" \t:", b"\t\t:", b"\r:", b"\n:", b"\n :", b"\r :")
+# Unknown keys that are set aside are decoded only so far; a file with more is examined.
+_MOST_UNKNOWN = 64
+
+
+class Profile:
+    """The keys a file has shown so far, and how its values come.
+
+    A key is `steady`, and a field in `always`, while every good record had it. `kinds` tells
+    text from list for keys that take either. `unknown` are keys that are set aside.
+    """
+
+    def __init__(self) -> None:
+        self.keys: dict[str, Key] = {}
+        self.steady: set[str] = set()
+        self.always: set[str] = set()
+        self.kinds: dict[str, str] = {}
+        self.unknown: dict[str, None] = {}
+        self.records = 0
+
+    def admit(self, seen: Examined) -> bool:
+        """Learn from an examined record; True when the gate has to be fitted anew."""
+        changed = False
+        for name, key in seen.keys.items():
+            if name not in self.keys and not self._rival(key):
+                self.keys[name] = key
+                if self.records == 0:
+                    self.steady.add(name)
+                changed = True
+        missing = {name for name in self.steady if name not in seen.keys}
+        if missing:
+            self.steady -= missing
+            changed = True
+        for name, kind in seen.kinds.items():
+            if name in self.keys and name not in self.kinds:
+                self.kinds[name] = kind
+                changed |= takes_text(self.keys[name])
+        for name in seen.unknown[: _MOST_UNKNOWN - len(self.unknown)]:
+            changed |= name not in self.unknown
+            self.unknown[name] = None
+        present = {key.field for key in seen.keys.values()}
+        self.always = present if self.records == 0 else self.always & present
+        self.records += 1
+        return changed
+
+    def settle(self) -> None:
+        """All is seen: a mapped key that only ever held text is scalar, so null means none."""
+        for name, key in self.keys.items():
+            if key.scalar and self.kinds.get(name) == "text":
+                self.keys[name] = replace(key, null_is_none=True)
+
+    def fields(self) -> set[str]:
+        """The fields that the file supplies."""
+        return {key.field for key in self.keys.values()}
+
+    def _rival(self, key: Key) -> bool:
+        """A second name for a field leaves the gate shut: such records are examined."""
+        return any(k.field == key.field and not (k.joins and key.joins) for k in self.keys.values())
+
+
+class Gate:
+    """Decodes records that have exactly a profile's keys."""
+
+    def __init__(
+        self,
+        profile: Profile,
+        dtypes: dict[str, pl.DataType],
+        must: set[str],
+        id_field: str,
+    ) -> None:
+        """`must`: fields without which a record is stopped, steady or not."""
+        self.keys = list(profile.keys.values())
+        self._required = [
+            key for key in self.keys if key.name in profile.steady or key.field in must
+        ]
+        self._optional = {
+            f"f{i}": key.field for i, key in enumerate(self.keys) if key not in self._required
+        }
+        self._unknown = {f"u{i}": name for i, name in enumerate(profile.unknown)}
+        self.absent: set[str] = set()
+        self._nested = [f"f{i}" for i, key in enumerate(self.keys) if _is_nested(dtypes[key.field])]
+        self.lists = {
+            key.name for key in self.keys if takes_text(key) and profile.kinds.get(key.name) == "list"
+        }
+        self._attribute = next(
+            (f"f{i}" for i, key in enumerate(self.keys) if key.field == id_field), None
+        )
+        self._decode = msgspec.json.Decoder(self._struct(dtypes), strict=True).decode
+
+    def ids(self, lines: list[bytes]) -> list[str] | None:
+        """The case IDs of records that are all good, or None when one is not.
+
+        Afterwards `absent` holds the fields that some of the records lack.
+        """
+        if self._attribute is None:
+            return None
+        try:
+            records = [self._decode(line) for line in lines]
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            return None
+        expected = self._expected_keys(records)
+        if _count_keys(lines) != expected:
+            return None
+        ids = [getattr(record, self._attribute) for record in records]
+        return None if None in ids else ids
+
+    def passes(self, line: bytes) -> bool:
+        """Is this one record good?"""
+        return self.ids([line]) is not None
+
+    def _expected_keys(self, records: list[Any]) -> int:
+        expected = len(self._required) * len(records)
+        unset = msgspec.UNSET
+        self.absent = set()
+        for name, field in self._optional.items():
+            present = sum(getattr(record, name) is not unset for record in records)
+            expected += present
+            if present < len(records):
+                self.absent.add(field)
+        for name in self._unknown:
+            raws = [raw for record in records if (raw := getattr(record, name)) is not unset]
+            expected += len(raws) + _count_keys([bytes(raw) for raw in raws])
+        for name in self._nested:
+            for record in records:
+                items = getattr(record, name)
+                if items is not unset and items:
+                    expected += sum(
+                        sum(getattr(item, field) is not unset for field in item.__struct_fields__)
+                        for item in items
+                    )
+        return expected
+
+    def _struct(self, dtypes: dict[str, pl.DataType]) -> type[msgspec.Struct]:
+        members: list[tuple[Any, ...]] = []
+        for i, key in enumerate(self.keys):
+            kind = annotation(self.dtype(key, dtypes))
+            if key in self._required:
+                members.append((f"f{i}", kind))
+            else:
+                members.append((f"f{i}", kind | msgspec.UnsetType, msgspec.UNSET))
+        members += [(name, msgspec.Raw | msgspec.UnsetType, msgspec.UNSET) for name in self._unknown]
+        return msgspec.defstruct(
+            "Record",
+            members,
+            rename={f"f{i}": key.name for i, key in enumerate(self.keys)} | self._unknown,
+            forbid_unknown_fields=True,
+            kw_only=True,
+            gc=False,
+        )
+
+    def dtype(self, key: Key, dtypes: dict[str, pl.DataType]) -> pl.DataType:
+        """The type of a key's values in this file."""
+        if takes_text(key) and key.name not in self.lists:
+            return pl.String()
+        return dtypes[key.field]
+
+
+def takes_text(key: Key) -> bool:
+    """May the key hold a string although its field is a list?"""
+    return key.scalar or key.joins
+
+
+def _is_nested(dtype: pl.DataType) -> bool:
+    return isinstance(dtype, pl.List) and isinstance(dtype.inner, pl.Struct)
+
+
+def _count_keys(lines: list[bytes]) -> int:
+    """At least the number of object keys: text that looks like a key counts too.
+
+    A repeated key is always one more than the decoder saw, so an equal count means none.
+    """
+    blob = b"\n".join(lines)
+    if any(spaced in blob for spaced in _SPACED_KEY):
+        return len(_KEY.findall(blob))
+    return blob.count(b'":') + blob.count(b'" :') + blob.count(b'"\t:')

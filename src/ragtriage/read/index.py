@@ -1,0 +1,89 @@
+"""The first pass: what only the whole input can tell, kept small.
+
+For each file the keys it uses, which batches are clean, and a hash of each case ID; over all
+of them, the IDs that are not unique.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import polars as pl
+
+from ragtriage.read.chunk import Chunk
+from ragtriage.read.files import Fingerprint, InputFile
+from ragtriage.read.gate import Profile
+
+
+@dataclass
+class FileIndex:
+    """What the first pass learnt of one file.
+
+    `hashes` hold the IDs of one batch each, of good and faulty records alike. `partial` are
+    evidence fields that some records have and others lack.
+    """
+
+    file: InputFile
+    fingerprint: Fingerprint
+    profile: Profile = field(default_factory=Profile)
+    fields: set[str] = field(default_factory=set)
+    partial: set[str] = field(default_factory=set)
+    clean: list[bool] = field(default_factory=list)
+    hashes: list[pl.Series] = field(default_factory=list)
+    mapping: dict[str, str] = field(default_factory=dict)
+    dropped: set[str] = field(default_factory=set)
+
+
+class Source(Protocol):
+    """One file (or frame) that can be read twice."""
+
+    file: InputFile
+
+    def index(self) -> FileIndex:
+        """First pass."""
+        ...
+
+    def chunks(self, index: FileIndex) -> Iterator[Chunk]:
+        """Second pass."""
+        ...
+
+    def positions(self, index: FileIndex, wanted: pl.Series) -> Iterator[tuple[str, int]]:
+        """IDs whose hash is wanted, with the line of each."""
+        ...
+
+
+Duplicates = dict[str, tuple[str, int]]
+
+
+def hash_ids(ids: list[str] | pl.Series) -> pl.Series:
+    """One 64-bit hash an ID."""
+    series = ids if isinstance(ids, pl.Series) else pl.Series(ids, dtype=pl.String)
+    return series.hash(seed=0)
+
+
+def find_duplicates(sources: Iterable[tuple[Source, FileIndex]]) -> Duplicates:
+    """Each ID that occurs more than once, with the file and line where it stands first.
+
+    Hashes only nominate; the IDs themselves decide, so a collision accuses nobody.
+    """
+    pairs = list(sources)
+    hashes = [part for _, index in pairs for part in index.hashes]
+    if not hashes:
+        return {}
+    joined = pl.concat(hashes)
+    twice = joined.filter(joined.is_duplicated()).unique()
+    if twice.is_empty():
+        return {}
+    first: Duplicates = {}
+    repeated: set[str] = set()
+    for source, index in pairs:
+        if not any(part.is_in(twice.implode()).any() for part in index.hashes):
+            continue
+        for case_id, line in source.positions(index, twice):
+            if case_id in first:
+                repeated.add(case_id)
+            else:
+                first[case_id] = (source.file.name, line)
+    return {case_id: first[case_id] for case_id in repeated}

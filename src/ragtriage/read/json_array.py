@@ -1,0 +1,116 @@
+"""A JSON array of records, cut into its elements without holding the whole file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import BinaryIO
+
+from ragtriage.errors import InputError
+from ragtriage.read import batches
+from ragtriage.read.batches import Batch, skip_bom
+from ragtriage.read.files import InputFile
+
+_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*+"|"|[\[\]{},]', re.DOTALL)
+_OPEN, _CLOSE = b"[{", b"]}"
+
+
+def read_json_array(stream: BinaryIO, file: InputFile) -> Iterator[Batch]:
+    """Batches of the array's elements, each at the line where it starts.
+
+    Raises:
+        InputError: the file is not one JSON array.
+    """
+    cutter = _Cutter(file)
+    batch = Batch([], [])
+    size = 0
+    data = skip_bom(stream.read(4), file)
+    block = stream.read(1 << 20)
+    while block or data:
+        elements, data = cutter.cut(data + block, last=not block)
+        for line, element in elements:
+            batch.lines.append(element)
+            batch.numbers.append(line)
+            size += len(element)
+            if size >= batches.BATCH_BYTES or len(batch.lines) >= batches.BATCH_RECORDS:
+                yield batch
+                batch, size = Batch([], []), 0
+        if not block:
+            break
+        block = stream.read(1 << 20)
+    cutter.finish()
+    yield batch
+
+
+class _Cutter:
+    """Follows brackets and strings; knows nothing else of JSON."""
+
+    def __init__(self, file: InputFile) -> None:
+        self._file = file
+        self._depth = 0
+        self._line = 1
+        self._started = False
+        self._ended = False
+        self._after_comma = False
+
+    def cut(self, data: bytes, *, last: bool) -> tuple[list[tuple[int, bytes]], bytes]:
+        """The elements that end in `data`, and the rest to be seen again with what follows."""
+        elements: list[tuple[int, bytes]] = []
+        start = 0
+        for token in _TOKEN.finditer(data):
+            mark = token.group()[:1]
+            if mark == b'"':
+                if token.end() - token.start() == 1 and not last:
+                    break
+                continue
+            if self._ended:
+                self._refuse("there is text after the array")
+            if mark in _OPEN:
+                self._depth += 1
+                if self._depth == 1:
+                    self._begin(data[: token.start()], mark)
+                    start = token.end()
+            elif mark in _CLOSE:
+                self._depth -= 1
+                if self._depth == 0:
+                    self._element(data[start : token.start()], elements, closing=True)
+                    start = token.end()
+                    self._ended = True
+            elif self._depth == 1:
+                self._element(data[start : token.start()], elements, closing=False)
+                self._after_comma = True
+                start = token.end()
+        rest = data[start:]
+        if self._depth > 1 or not self._started or not self._ended:
+            # Brackets inside an unfinished element are met again with it.
+            self._depth = 1 if self._started else 0
+        elif rest.strip():
+            self._refuse("there is text after the array")
+        return elements, b"" if self._ended else rest
+
+    def finish(self) -> None:
+        """All is read: the array must have ended."""
+        if not self._started:
+            self._refuse("the file is empty")
+        if not self._ended:
+            self._refuse("the array does not end")
+
+    def _begin(self, before: bytes, mark: bytes) -> None:
+        if before.strip() or mark != b"[":
+            self._refuse("the file is not a JSON array of records (for one record a line: .jsonl)")
+        self._line += before.count(b"\n")
+        self._started = True
+
+    def _element(
+        self, text: bytes, elements: list[tuple[int, bytes]], *, closing: bool
+    ) -> None:
+        body = text.strip()
+        if body or not closing or self._after_comma:
+            lead = text[: len(text) - len(text.lstrip())]
+            elements.append((self._line + lead.count(b"\n"), body))
+        self._line += text.count(b"\n")
+
+    def _refuse(self, why: str) -> None:
+        raise InputError(
+            f"{self._file.name}:{self._line}: record: {why}; give one JSON array [json-syntax]"
+        )

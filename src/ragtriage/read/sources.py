@@ -1,0 +1,69 @@
+"""From a request to sources that can be read twice: the place where formats are registered."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandera.polars as pa
+import polars as pl
+
+from ragtriage.read.aliases import KeyResolver
+from ragtriage.read.batches import Reader
+from ragtriage.read.delimited import delimited_reader
+from ragtriage.read.files import InputFile, find_files
+from ragtriage.read.index import Source
+from ragtriage.read.json_array import read_json_array
+from ragtriage.read.jsonl import read_jsonl
+from ragtriage.read.tables import TableSource
+from ragtriage.read.text import TextSource
+from ragtriage.request import EvaluateRequest
+from ragtriage.schemas.contracts import CONTRACTS
+from ragtriage.schemas.inputs import Cases, Corpus, dtypes
+
+FRAME_NAME = "<frame>"
+
+
+def sources_for(
+    arguments: tuple[str, ...], role: str, request: EvaluateRequest, spill: Path | None
+) -> list[Source]:
+    """A source for each file the arguments name."""
+    return [_source(file, role, request) for file in find_files(arguments, role, spill)]
+
+
+def frame_source(frame: pl.DataFrame, request: EvaluateRequest) -> Source:
+    """A frame given from Python as a source."""
+    file = InputFile(FRAME_NAME, Path(FRAME_NAME), "parquet", None, "records", b"")
+    return TableSource(
+        file,
+        Cases,
+        _resolver(Cases, request, "records"),
+        ignore_unknown=request.extra == "ignore",
+        frame=frame,
+    )
+
+
+def _source(file: InputFile, role: str, request: EvaluateRequest) -> Source:
+    model: type[pa.DataFrameModel] = Corpus if role == "corpus" else Cases
+    resolver = _resolver(model, request, role)
+    ignore = request.extra == "ignore"
+    if file.format == "parquet":
+        return TableSource(file, model, resolver, ignore_unknown=ignore)
+    reader = _reader(file.format, resolver, model)
+    return TextSource(file, reader, model, resolver, ignore_unknown=ignore)
+
+
+def _resolver(
+    model: type[pa.DataFrameModel], request: EvaluateRequest, role: str
+) -> KeyResolver:
+    mapping = {} if model is Corpus else request.mapping
+    return KeyResolver(model, CONTRACTS[request.contract], mapping, role)
+
+
+def _reader(name: str, resolver: KeyResolver, model: type[pa.DataFrameModel]) -> Reader:
+    """Formats by name; a new one is one more line here and one module beside this."""
+    if name == "jsonl":
+        return read_jsonl
+    if name == "json":
+        return read_json_array
+    delimiter = "\t" if name == "tsv" else ","
+    return delimited_reader(delimiter, resolver, dtypes(model))

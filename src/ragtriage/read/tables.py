@@ -1,0 +1,248 @@
+"""Typed tables, Parquet files and frames in memory: columns are held against the model at once.
+
+A wrong column type is one fault of the whole file, not one a row.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pandera.polars as pa
+import polars as pl
+import polars.exceptions
+
+from ragtriage.errors import InputError
+from ragtriage.read import batches
+from ragtriage.read.aliases import Key, KeyResolver
+from ragtriage.read.chunk import Chunk, RowFault
+from ragtriage.read.files import Fingerprint, InputFile, fingerprint, unchanged
+from ragtriage.read.frame import REQUIRED_FIELDS
+from ragtriage.read.index import FileIndex, hash_ids
+from ragtriage.schemas.inputs import dtypes, infos
+
+# Rows a chunk: about what a batch of text holds.
+CHUNK_ROWS = 25_000
+# Without a column's name in the file there is no row to blame: rows hold what the file holds.
+_TEXT_TYPES = (pl.Categorical, pl.Enum)
+
+
+class TableSource:
+    """A Parquet file, or a frame given from Python, under one model."""
+
+    def __init__(
+        self,
+        file: InputFile,
+        model: type[pa.DataFrameModel],
+        resolver: KeyResolver,
+        *,
+        ignore_unknown: bool,
+        frame: pl.DataFrame | None = None,
+    ) -> None:
+        self.file = file
+        self._dtypes = dtypes(model)
+        self._infos = infos(model)
+        self._id_field = next(iter(self._dtypes))
+        self._resolver = resolver
+        self._ignore_unknown = ignore_unknown
+        self._frame = frame
+
+    def index(self) -> FileIndex:
+        """Resolve the columns and hash the IDs.
+
+        Raises:
+            InputError: a column is unknown, given twice, or of another type than the model's.
+        """
+        print_of = Fingerprint("", 0, 0) if self._frame is not None else fingerprint(self.file)
+        index = FileIndex(self.file, print_of)
+        keys = self._resolve()
+        for key in keys:
+            index.profile.keys[key.name] = key
+        index.fields = {key.field for key in keys}
+        index.mapping = {key.name: key.field for key in keys if key.name != key.field}
+        index.dropped = set(self._schema()) - {key.name for key in keys}
+        id_key = next((key for key in keys if key.field == self._id_field), None)
+        if id_key is None:
+            raise InputError(
+                f"{self.file.name}: {self._id_field}: missing; give the column [missing-field]"
+            )
+        for part in self._slices([id_key.name]):
+            ids = part[id_key.name].cast(pl.String)
+            index.hashes.append(hash_ids(ids.drop_nulls()))
+        return index
+
+    def chunks(self, index: FileIndex) -> Iterator[Chunk]:
+        """The rows in the model's columns; `line` is the 1-based row."""
+        keys = list(index.profile.keys.values())
+        columns = [self._column(field, keys) for field in self._dtypes]
+        first = 1
+        for part in self._slices([key.name for key in keys]):
+            yield self._chunk(part, columns, keys, first, index)
+            first += part.height
+        if self._frame is None and not unchanged(self.file, index.fingerprint):
+            raise InputError(f"{self.file.name}: changed while it was read; run again")
+
+    def positions(self, index: FileIndex, wanted: pl.Series) -> Iterator[tuple[str, int]]:
+        """IDs whose hash is wanted, with their rows."""
+        name = next(k.name for k in index.profile.keys.values() if k.field == self._id_field)
+        first = 1
+        for part in self._slices([name]):
+            ids = part[name].cast(pl.String)
+            hits = ids.hash(seed=0).is_in(wanted.implode()) & ids.is_not_null()
+            for row in hits.arg_true():
+                yield str(ids[row]), first + int(row)
+            first += part.height
+
+    def _schema(self) -> dict[str, pl.DataType]:
+        if self._frame is not None:
+            return dict(self._frame.schema)
+        try:
+            return dict(pl.read_parquet_schema(self._bytes()))
+        except (polars.exceptions.PolarsError, OSError) as error:
+            raise InputError(f"{self.file.name}: not a Parquet file ({_first_line(error)})") from None
+
+    def _bytes(self) -> Path | io.BytesIO:
+        return io.BytesIO(self.file.content) if self.file.content is not None else self.file.path
+
+    def _slices(self, columns: list[str]) -> Iterator[pl.DataFrame]:
+        if self._frame is not None:
+            yield from self._frame.select(columns).iter_slices(CHUNK_ROWS)
+            return
+        try:
+            lazy = pl.scan_parquet(self._bytes(), hive_partitioning=False, glob=False)
+            height = lazy.select(pl.len()).collect().item()
+            for start in range(0, height, CHUNK_ROWS):
+                yield lazy.select(columns).slice(start, CHUNK_ROWS).collect()
+        except (polars.exceptions.PolarsError, OSError) as error:
+            raise InputError(f"{self.file.name}: damaged Parquet file ({_first_line(error)})") from None
+
+    def _resolve(self) -> list[Key]:
+        keys: list[Key] = []
+        problems: list[str] = []
+        for name, dtype in self._schema().items():
+            key = self._resolver.resolve(name)
+            if key is None:
+                if not self._ignore_unknown:
+                    problems.append(f"{name}: {self._resolver.why_unknown(name)} [unknown-field]")
+                continue
+            rival = next((k for k in keys if k.field == key.field and not k.joins), None)
+            if rival and not key.joins:
+                problems.append(
+                    f"{key.field}: given twice, as `{rival.name}` and as `{name}`; "
+                    "keep one of them [duplicate-key]"
+                )
+            if not self._fits(dtype, key):
+                label = self._infos[key.field].label
+                rule = "answer-label" if label else "type"
+                expected = self._dtypes[key.field]
+                problems.append(f"{name}: the column is {dtype}, expected {expected} [{rule}]")
+            keys.append(key)
+        if problems:
+            raise InputError("\n".join(f"{self.file.name}: {problem}" for problem in problems))
+        return keys
+
+    def _fits(self, dtype: pl.DataType, key: Key) -> bool:
+        expected = self._dtypes[key.field]
+        if (key.scalar or key.joins) and fits(dtype, pl.String()):
+            return True
+        return fits(dtype, expected)
+
+    def _column(self, field: str, keys: list[Key]) -> pl.Expr:
+        mine = [key for key in keys if key.field == field]
+        dtype = self._dtypes[field]
+        if not mine:
+            return pl.lit(None, dtype).alias(field)
+        schema = self._schema()
+        parts = [self._values(key, schema[key.name], dtype) for key in mine]
+        if len(parts) == 1:
+            return parts[0].alias(field)
+        given = pl.any_horizontal([pl.col(key.name).is_not_null() for key in mine])
+        joined = pl.concat_list([part.fill_null([]) for part in parts])
+        return pl.when(given).then(joined).otherwise(pl.lit(None, dtype)).alias(field)
+
+    def _values(self, key: Key, stored: pl.DataType, dtype: pl.DataType) -> pl.Expr:
+        values = pl.col(key.name)
+        if isinstance(stored, pl.List) or not isinstance(dtype, pl.List):
+            values = values.cast(dtype, strict=True)
+            return values.fill_null([]) if key.null_is_none else values
+        text = values.cast(pl.String)
+        item = pl.lit(f"{key.name}=") + text if key.joins else text
+        none = pl.lit([] if not key.joins else None, dtype)
+        return pl.when(text.is_null()).then(none).otherwise(pl.concat_list(item))
+
+    def _chunk(
+        self,
+        part: pl.DataFrame,
+        columns: list[pl.Expr],
+        keys: list[Key],
+        first: int,
+        index: FileIndex,
+    ) -> Chunk:
+        by_field = {key.field: key.name for key in keys if key.null_is_none}
+        both = [by_field[f] for f in ("required_ids", "expected_answers") if f in by_field]
+        none_given = pl.all_horizontal(pl.col(both).is_null()) if len(both) > 1 else pl.lit(False)
+        try:
+            frame = part.select(
+                *columns,
+                none_given.alias("none_given"),
+                pl.lit("answer" in index.fields).alias("answer_given"),
+                pl.lit(not index.fields.isdisjoint(REQUIRED_FIELDS)).alias("required_given"),
+            )
+        except polars.exceptions.PolarsError as error:
+            raise InputError(f"{self.file.name}: type: {_first_line(error)} [type]") from None
+        numbers = pl.int_range(first, first + part.height, eager=True, dtype=pl.Int64)
+        frame = frame.with_columns(
+            line=numbers, source_file=pl.lit(self.file.name, pl.String)
+        )
+        lacking = frame.filter(pl.col(self._id_field).is_null())
+        faults = [
+            RowFault(
+                self.file.name,
+                line,
+                None,
+                self._id_field,
+                "missing-field",
+                "missing; give the field",
+                _row_text(part, line - first),
+            )
+            for line in lacking["line"]
+        ]
+        return Chunk(
+            frame=frame.filter(pl.col(self._id_field).is_not_null()),
+            faults=faults,
+            read=part.height,
+            blank=0,
+            raw=lambda line: _row_text(part, line - first),
+        )
+
+
+def fits(stored: pl.DataType, expected: pl.DataType) -> bool:
+    """May a stored column be taken for the expected type without changing a value?"""
+    if stored == pl.Null or stored == expected:
+        return True
+    if expected == pl.String:
+        return isinstance(stored, _TEXT_TYPES)
+    if expected == pl.Float64:
+        return stored.is_float() or stored.is_integer()
+    if expected == pl.Int64:
+        return stored.is_integer()
+    if isinstance(expected, pl.List):
+        inner = getattr(stored, "inner", None)
+        return inner is not None and fits(inner, expected.inner)
+    if isinstance(expected, pl.Struct) and isinstance(stored, pl.Struct):
+        wanted = {member.name: member.dtype for member in expected.fields}
+        given = {member.name: member.dtype for member in stored.fields}
+        if "claim_id" not in wanted and set(wanted) != set(given):
+            return False
+        return set(given) <= set(wanted) and all(fits(given[n], wanted[n]) for n in given)
+    return False
+
+
+def _row_text(part: pl.DataFrame, row: int) -> str:
+    return json.dumps(part.row(row, named=True), ensure_ascii=False, default=str)
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().split("\n", 1)[0][:200]

@@ -1,0 +1,203 @@
+"""One text file, read twice: indexed, then decoded batch by batch into canonical frames."""
+
+from __future__ import annotations
+
+import io
+from bisect import bisect_left
+from collections.abc import Iterator
+
+import msgspec
+import pandera.polars as pa
+import polars as pl
+
+from ragtriage.errors import InputError
+from ragtriage.read.aliases import Key, KeyResolver
+from ragtriage.read.batches import Batch, Reader
+from ragtriage.read.chunk import Chunk, RowFault, readable
+from ragtriage.read.examine import Examined, Examiner, Fault
+from ragtriage.read.files import InputFile, fingerprint, open_bytes, unchanged
+from ragtriage.read.frame import canonical_frame, direct_frame
+from ragtriage.read.gate import Gate, Profile
+from ragtriage.read.index import FileIndex, hash_ids
+from ragtriage.schemas.inputs import dtypes, infos
+from ragtriage.schemas.rules import message
+
+
+class TextSource:
+    """A JSON lines, JSON or delimited file under one model."""
+
+    def __init__(
+        self,
+        file: InputFile,
+        reader: Reader,
+        model: type[pa.DataFrameModel],
+        resolver: KeyResolver,
+        *,
+        ignore_unknown: bool,
+    ) -> None:
+        self.file = file
+        self._reader = reader
+        self._resolver = resolver
+        self._dtypes = dtypes(model)
+        self._infos = infos(model)
+        self._id_field = next(iter(self._dtypes))
+        self._evidence = {name for name, info in self._infos.items() if info.evidence}
+        self._examiner = Examiner(
+            resolver, self._dtypes, self._infos, self._id_field, ignore_unknown=ignore_unknown
+        )
+
+    def index(self) -> FileIndex:
+        """Learn the file's keys, find its clean batches, hash its IDs."""
+        index = FileIndex(self.file, fingerprint(self.file))
+        profile = index.profile
+        gate: Gate | None = None
+        for batch in self._batches():
+            ids = gate.ids(batch.lines) if gate else None
+            if ids is not None and gate is not None:
+                profile.always -= gate.absent
+            index.clean.append(ids is not None)
+            if ids is None:
+                gate, ids = self._learn(batch, profile, gate)
+            index.hashes.append(hash_ids(ids))
+        profile.settle()
+        index.fields = profile.fields()
+        index.partial = (self._evidence & index.fields) - profile.always
+        index.mapping = {
+            name: key.field for name, key in profile.keys.items() if name != key.field
+        }
+        index.dropped = set(profile.unknown)
+        return index
+
+    def chunks(self, index: FileIndex) -> Iterator[Chunk]:
+        """The file's rows in the model's columns.
+
+        Raises:
+            InputError: the file is not what the first pass saw.
+        """
+        self._resolver.settle(index.profile)
+        gate = self._gate(index.profile, must=self._evidence & index.fields)
+        for number, batch in enumerate(self._batches()):
+            if number >= len(index.clean):
+                break
+            clean = index.clean[number] and not index.partial
+            yield self._chunk(batch, index, gate, clean=clean)
+        if not unchanged(self.file, index.fingerprint):
+            raise InputError(f"{self.file.name}: changed while it was read; run again")
+
+    def positions(self, index: FileIndex, wanted: pl.Series) -> Iterator[tuple[str, int]]:
+        """IDs whose hash is wanted, with their lines, in file order."""
+        gate = self._gate(index.profile, must=set())
+        hashes = set(wanted)
+        for batch, known in zip(self._batches(), index.hashes, strict=False):
+            if not known.is_in(wanted.implode()).any():
+                continue
+            for i, line in enumerate(batch.lines):
+                ids = gate.ids([line])
+                case_id = ids[0] if ids else self._examiner.examine(line).case_id
+                if case_id is not None and hash_ids([case_id])[0] in hashes:
+                    yield case_id, batch.numbers[i]
+
+    def _batches(self) -> Iterator[Batch]:
+        with open_bytes(self.file) as stream:
+            yield from self._reader(stream, self.file)
+
+    def _gate(self, profile: Profile, must: set[str]) -> Gate:
+        return Gate(profile, self._dtypes, must, self._id_field)
+
+    def _learn(
+        self, batch: Batch, profile: Profile, gate: Gate | None
+    ) -> tuple[Gate | None, list[str]]:
+        """Go through a batch one record at a time, fitting the gate to what is good in it."""
+        ids: list[str] = []
+        for i, line in enumerate(batch.lines):
+            found = gate.ids([line]) if gate and i not in batch.broken else None
+            if found is not None and gate is not None:
+                profile.always -= gate.absent
+                ids += found
+                continue
+            seen = self._examine(batch, i)
+            if seen.case_id is not None:
+                ids.append(seen.case_id)
+            if not seen.faults and (profile.admit(seen) or gate is None):
+                gate = self._gate(profile, must=set())
+        return gate, ids
+
+    def _examine(self, batch: Batch, i: int) -> Examined:
+        if i in batch.broken:
+            return Examined(faults=[Fault("record", "json-syntax", batch.broken[i])])
+        return self._examiner.examine(batch.lines[i])
+
+    def _chunk(self, batch: Batch, index: FileIndex, gate: Gate, *, clean: bool) -> Chunk:
+        direct, examined, faults = self._sort_out(batch, index, gate, clean=clean)
+        frames = [
+            direct_frame(
+                [batch.lines[i] for i in direct],
+                [batch.numbers[i] for i in direct],
+                gate,
+                self._dtypes,
+                index.fields,
+            )
+        ]
+        if examined:
+            frames.append(
+                canonical_frame(
+                    [msgspec.json.encode(seen.values) for _, seen in examined],
+                    [batch.numbers[i] for i, _ in examined],
+                    [_none_given(seen) for _, seen in examined],
+                    self._dtypes,
+                    index.fields,
+                )
+            )
+        frame = pl.concat(frames).sort("line") if examined else frames[0]
+        return Chunk(
+            frame=frame.with_columns(source_file=pl.lit(self.file.name, pl.String)),
+            faults=faults,
+            read=len(batch.lines) + batch.blank,
+            blank=batch.blank,
+            raw=lambda line: readable(batch.raw(bisect_left(batch.numbers, line))),
+        )
+
+    def _sort_out(
+        self, batch: Batch, index: FileIndex, gate: Gate, *, clean: bool
+    ) -> tuple[list[int], list[tuple[int, Examined]], list[RowFault]]:
+        """Which records polars may read as they stand, which need rewriting, which have faults."""
+        every = list(range(len(batch.lines)))
+        if clean or (not batch.broken and gate.ids(batch.lines) is not None):
+            return every, [], []
+        direct: list[int] = []
+        examined: list[tuple[int, Examined]] = []
+        faults: list[RowFault] = []
+        expected = self._evidence & index.fields
+        for i in every:
+            if i not in batch.broken and gate.passes(batch.lines[i]):
+                direct.append(i)
+                continue
+            seen = self._examine(batch, i)
+            if seen.keys:
+                seen.faults += self._lacking(expected, seen.keys)
+            if seen.faults:
+                faults += [self._fault(batch, i, seen.case_id, fault) for fault in seen.faults]
+            else:
+                examined.append((i, seen))
+        return direct, examined, faults
+
+    def _lacking(self, expected: set[str], keys: dict[str, Key]) -> list[Fault]:
+        present = {key.field for key in keys.values()}
+        why = f"{message('missing-field')}, as other records of this file do (null or [] are allowed)"
+        return [
+            Fault(name, "missing-field", why)
+            for name in self._dtypes
+            if name in expected and name not in present
+        ]
+
+    def _fault(self, batch: Batch, i: int, case_id: str | None, fault: Fault) -> RowFault:
+        return RowFault(
+            self.file.name, batch.numbers[i], case_id, *fault, readable(batch.raw(i))
+        )
+
+
+def _none_given(seen: Examined) -> bool:
+    expected = seen.values.get("expected_answers")
+    return "required_ids" in seen.none_given and (
+        "expected_answers" in seen.none_given or expected is None
+    )

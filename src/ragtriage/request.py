@@ -1,0 +1,185 @@
+"""All that a run can be asked, in one model: flags, a TOML file and Python fill the same one."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import polars as pl
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    StrictInt,
+    StrictStr,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
+
+from ragtriage.errors import UsageError, nearest
+from ragtriage.schemas.contracts import CONTRACTS
+from ragtriage.schemas.inputs import CASE_FIELDS, Cases, dtypes
+
+# Longer rankings than this are cut by nothing that anybody evaluates.
+LARGEST_CUTOFF = 2**31 - 1
+_RUN_ID = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}")
+
+Cutoff = Annotated[StrictInt, Field(ge=1, le=LARGEST_CUTOFF)]
+Threshold = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False, strict=True)]
+
+
+class EvaluateRequest(BaseModel):
+    """One evaluation: what to read, how to score it, what must hold, where to write."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    inputs: tuple[StrictStr, ...] = ()
+    cases: tuple[StrictStr, ...] = ()
+    trace: tuple[StrictStr, ...] = ()
+    corpus: tuple[StrictStr, ...] = ()
+    contract: str = "auto"
+    k: tuple[Cutoff, ...] = (10,)
+    mapping: dict[StrictStr, StrictStr] = Field(default_factory=dict, alias="map")
+    extra: Literal["fail", "ignore"] = "fail"
+    on_invalid: Literal["fail", "quarantine"] = "fail"
+    unknown_trace: Literal["fail", "ignore"] = "fail"
+    missing_trace: Literal["fail", "empty", "not-run"] = "fail"
+    normalizer: Literal["lower-whitespace", "exact", "casefold", "squad"] = "lower-whitespace"
+    abstain_text: tuple[StrictStr, ...] = ()
+    slice: tuple[StrictStr, ...] = ()
+    about: StrictStr | None = None
+    gate: tuple[StrictStr, ...] = ()
+    min_recall: Threshold | None = None
+    min_context_precision: Threshold | None = None
+    min_mrr: Threshold | None = None
+    min_citation_coverage: Threshold | None = None
+    min_citation_validity: Threshold | None = None
+    out: StrictStr = "reports"
+    run_id: StrictStr | None = None
+    write: bool = True
+    all_cases: bool = False
+
+    @field_validator("k")
+    @classmethod
+    def _some_cutoff(cls, cutoffs: tuple[int, ...]) -> tuple[int, ...]:
+        if not cutoffs:
+            raise ValueError("give at least one cutoff")
+        return tuple(dict.fromkeys(cutoffs))
+
+    @field_validator("contract")
+    @classmethod
+    def _known_contract(cls, name: str) -> str:
+        if name not in CONTRACTS:
+            known = list(CONTRACTS)
+            raise ValueError(f"no contract {name!r}{nearest(name, known)}; one of {known}")
+        return name
+
+    @field_validator("mapping")
+    @classmethod
+    def _known_fields(cls, mapping: dict[str, str]) -> dict[str, str]:
+        for field in mapping.values():
+            if field not in CASE_FIELDS:
+                near = nearest(field, list(CASE_FIELDS))
+                raise ValueError(f"{field!r} is not one of our fields{near}")
+        return mapping
+
+    @field_validator("slice")
+    @classmethod
+    def _known_slices(cls, fields: tuple[str, ...]) -> tuple[str, ...]:
+        for field in fields:
+            if field not in SLICEABLE:
+                near = nearest(field, list(SLICEABLE))
+                raise ValueError(f"cannot slice by {field!r}{near}; one of {list(SLICEABLE)}")
+        return tuple(dict.fromkeys(fields))
+
+    @field_validator("run_id")
+    @classmethod
+    def _plain_run_id(cls, run_id: str | None) -> str | None:
+        if run_id is None:
+            return None
+        if not _RUN_ID.fullmatch(run_id) or run_id.startswith("compare-"):
+            raise ValueError(
+                f"{run_id!r} cannot name a run: use letters, digits, '.', '_', '-', "
+                "not starting with '.' or 'compare-'"
+            )
+        return run_id
+
+    @model_validator(mode="after")
+    def _one_way_in(self) -> EvaluateRequest:
+        if self.inputs and (self.cases or self.trace):
+            raise ValueError("give either input files or --cases with --trace, not both")
+        if bool(self.cases) != bool(self.trace):
+            raise ValueError("--cases and --trace go together; a file with both needs neither")
+        given = [*self.inputs, *self.cases, *self.trace, *self.corpus]
+        if given.count("-") > 1:
+            raise ValueError("standard input can be read once only")
+        return self
+
+    @property
+    def ledger_k(self) -> int:
+        """The cutoff of the ledger and of the --min gates: the first as given."""
+        return self.k[0]
+
+
+SLICEABLE = tuple(
+    name for name, dtype in dtypes(Cases).items() if dtype in (pl.String, pl.Boolean)
+)
+
+
+def build_request(options: dict[str, Any]) -> EvaluateRequest:
+    """A request from plain values.
+
+    Raises:
+        UsageError: a value is wrong; the message names each option at fault.
+    """
+    unknown = [name for name in options if name not in OPTION_NAMES]
+    if unknown:
+        near = nearest(unknown[0], list(OPTION_NAMES))
+        raise UsageError(f"{unknown[0]}: no such option{near}")
+    try:
+        return EvaluateRequest(**options)
+    except ValidationError as error:
+        raise UsageError("; ".join(_readable(item) for item in error.errors())) from None
+
+
+OPTION_NAMES = tuple(info.alias or name for name, info in EvaluateRequest.model_fields.items())
+
+
+def load_config(path: str) -> dict[str, Any]:
+    """Options from a TOML file; dashes in names may stand for underscores.
+
+    Raises:
+        UsageError: the file cannot be read or is not TOML.
+    """
+    values = {name.replace("-", "_"): value for name, value in read_toml(path).items()}
+    for name in ("inputs", "cases", "trace", "corpus", "k", "gate", "slice", "abstain_text"):
+        if name in values and not isinstance(values[name], list):
+            values[name] = [values[name]]
+    return values
+
+
+def read_toml(path: str) -> dict[str, Any]:
+    """A TOML file as a dictionary, or a UsageError that says what is wrong with it."""
+    try:
+        return tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror or error}; check the path") from None
+    except UnicodeDecodeError:
+        raise UsageError(f"{path}: not valid UTF-8 text; save the file as UTF-8") from None
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(f"{path}: not valid TOML: {error}") from None
+
+
+def _readable(item: Any) -> str:
+    location = [str(part) for part in item["loc"] if not isinstance(part, int)]
+    text = str(item["msg"]).removeprefix("Value error, ")
+    if not location:
+        return text
+    option = "--" + location[0].replace("_", "-")
+    value = item.get("input")
+    if item["type"] == "value_error":
+        return f"{option}: {text}"
+    return f"{option}: {value!r}: {text[:1].lower()}{text[1:]}"

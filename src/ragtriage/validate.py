@@ -1,0 +1,157 @@
+"""Frame + model → (accepted, faults). The only place that sees pandera's errors.
+
+Nothing is raised for a bad row, and nothing is dropped: whoever asked decides what a fault means.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby
+
+import pandera.errors
+import pandera.polars as pa
+import polars as pl
+
+from ragtriage.read.chunk import Chunk, RowFault
+from ragtriage.read.index import Duplicates
+from ragtriage.schemas.contracts import Contract
+from ragtriage.schemas.rules import message
+
+# How many offending rows pandera may turn into Python objects for a text we never show.
+_SHOWN_BY_PANDERA = 1
+_UNSET_WHEN_BLANK = ("ambiguity", "error")
+
+
+class Validator:
+    """Holds chunks against one model, one contract and what the whole input told."""
+
+    def __init__(
+        self,
+        model: type[pa.DataFrameModel],
+        contract: Contract | None,
+        duplicates: Duplicates,
+        id_field: str = "case_id",
+    ) -> None:
+        self._schema = model.to_schema()
+        self._contract = contract
+        self._duplicates = duplicates
+        self._id_field = id_field
+
+    def check(self, chunk: Chunk) -> tuple[pl.DataFrame, list[RowFault]]:
+        """Rows without a fault, and every fault of all others, in line order."""
+        frame = chunk.frame
+        broken = [*self._value_rules(frame), *self._contract_rules(frame)]
+        faults = [*chunk.faults, *self._repeats_among(chunk.faults)]
+        for field, rule, text, failing in broken:
+            faults += _row_faults(chunk, frame.filter(failing), field, rule, text, self._id_field)
+        repeated = frame[self._id_field].is_in(list(self._duplicates))
+        for row in frame.filter(repeated).iter_rows(named=True):
+            line, source = row["line"], row["source_file"]
+            faults.append(self._repeat(source, line, row[self._id_field], chunk.raw(line)))
+        if not faults:
+            return _settled(frame), []
+        faults.sort(key=lambda fault: (fault.source_file, fault.line))
+        bad = repeated
+        for *_, failing in broken:
+            bad |= failing
+        return _settled(frame.filter(~bad)), faults
+
+    def _value_rules(self, frame: pl.DataFrame) -> list[tuple[str, str, str, pl.Series]]:
+        schema = _without_empty(self._schema, frame)
+        try:
+            schema.validate(frame, lazy=True)
+        except pandera.errors.SchemaErrors as errors:
+            return [_broken_rule(error, frame.height) for error in errors.schema_errors]
+        return []
+
+    def _contract_rules(self, frame: pl.DataFrame) -> Iterator[tuple[str, str, str, pl.Series]]:
+        if self._contract is None:
+            return
+        name = self._contract.name
+        for field in self._contract.requires:
+            if field in self._contract.may_be_null:
+                continue
+            lacking = frame[field].is_null()
+            if lacking.any():
+                text = f"missing or null, which contract {name} does not allow; give the field"
+                yield field, "missing-field", text, lacking
+        if self._contract.may_be_null and "answer" in self._contract.may_be_null:
+            lacking = ~frame["answer_given"]
+            if lacking.any():
+                text = f"missing; contract {name} needs the field (null is allowed)"
+                yield "answer", "missing-field", text, lacking
+        if self._contract.any_of:
+            choices = self._contract.any_of
+            lacking = frame.select(pl.all_horizontal(pl.col(choices).is_null())).to_series()
+            if lacking.any():
+                text = f"missing; contract {name} needs one of {', '.join(choices)}"
+                yield choices[0], "missing-field", text, lacking
+
+    def _repeats_among(self, faults: list[RowFault]) -> list[RowFault]:
+        """A record with another fault still repeats an ID."""
+        repeats = []
+        for (source, line), same in groupby(faults, key=lambda f: (f.source_file, f.line)):
+            fault = next(same)
+            if fault.case_id is not None and fault.case_id in self._duplicates:
+                repeats.append(self._repeat(source, line, fault.case_id, fault.raw))
+        return repeats
+
+    def _repeat(self, source: str, line: int, case_id: str, raw: str) -> RowFault:
+        first_file, first_line = self._duplicates[case_id]
+        what = "evidence" if self._id_field == "evidence_id" else "case"
+        text = (
+            f"{case_id!r} is not unique, first at {first_file}:{first_line}; "
+            f"give each {what} its own ID"
+        )
+        return RowFault(source, line, case_id, self._id_field, "duplicate-case-id", text, raw)
+
+
+def _row_faults(
+    chunk: Chunk, rows: pl.DataFrame, field: str, rule: str, text: str, id_field: str
+) -> list[RowFault]:
+    return [
+        RowFault(
+            row["source_file"], row["line"], row[id_field], field, rule, text, chunk.raw(row["line"])
+        )
+        for row in rows.select("source_file", "line", id_field).iter_rows(named=True)
+    ]
+
+
+def _broken_rule(
+    error: pandera.errors.SchemaError, height: int
+) -> tuple[str, str, str, pl.Series]:
+    """Which rows broke which rule; anything else pandera may say is our own mistake."""
+    output = error.check_output
+    rule = getattr(error.check, "title", None)
+    field = getattr(error.schema, "name", None)
+    if output is None or rule is None or error.reason_code.name == "CHECK_ERROR":
+        raise AssertionError(f"a rule could not be checked: {error}")
+    passed = output if isinstance(output, pl.Series) else output.to_series()
+    if passed.len() != height:
+        raise AssertionError(f"rule {rule} gave {passed.len()} verdicts on {height} rows")
+    return str(field), rule, message(rule), ~passed.fill_null(True)
+
+
+def _without_empty(schema: pa.DataFrameSchema, frame: pl.DataFrame) -> pa.DataFrameSchema:
+    """The schema without the value rules of columns that hold nothing."""
+    empty = [name for name in schema.columns if frame[name].null_count() == frame.height]
+    columns = {
+        name: pa.Column(column.dtype, nullable=column.nullable, checks=[])
+        for name, column in schema.columns.items()
+        if name in empty
+    }
+    return schema.update_columns({}) if not columns else _replaced(schema, columns)
+
+
+def _replaced(
+    schema: pa.DataFrameSchema, columns: dict[str, pa.Column]
+) -> pa.DataFrameSchema:
+    return pa.DataFrameSchema({**schema.columns, **columns}, strict=True)
+
+
+def _settled(frame: pl.DataFrame) -> pl.DataFrame:
+    """Blank text where only its presence counts is no text."""
+    return frame.with_columns(
+        pl.when(pl.col(name).str.contains(r"\S")).then(pl.col(name)).alias(name)
+        for name in _UNSET_WHEN_BLANK
+    )
