@@ -5,6 +5,7 @@ Nothing here breaks a rule of §3: invalid input has tests of its own.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 from hypothesis import strategies as st
@@ -59,14 +60,21 @@ def id_lists(max_size: int = 6) -> st.SearchStrategy[list[str]]:
     return st.lists(evidence_ids(), max_size=max_size)
 
 
+@st.composite
+def _sometimes(
+    draw: st.DrawFn, strategy: st.SearchStrategy[Any], odds: int, null_at: range
+) -> Any:
+    return None if draw(st.integers(1, odds)) in null_at else draw(strategy)
+
+
 def rarely(strategy: st.SearchStrategy[Any], odds: int = 5) -> st.SearchStrategy[Any]:
     """The value one time in `odds`, else null."""
-    return st.integers(1, odds).flatmap(lambda n: strategy if n == 1 else st.none())
+    return _sometimes(strategy, odds, range(1, odds))
 
 
 def mostly(strategy: st.SearchStrategy[Any], odds: int = 6) -> st.SearchStrategy[Any]:
     """Null one time in `odds`, else the value."""
-    return st.integers(1, odds).flatmap(lambda n: st.none() if n == odds else strategy)
+    return _sometimes(strategy, odds, range(odds, odds + 1))
 
 
 @st.composite
@@ -90,6 +98,7 @@ def corpora(draw: st.DrawFn) -> list[Record]:
     ]
 
 
+@cache
 def _value(name: str) -> st.SearchStrategy[Any]:
     """What one field holds on one row, before the rules between fields are kept."""
     text = st.sampled_from
@@ -157,7 +166,9 @@ def _help(record: Record, names: set[str]) -> None:
 
 
 @st.composite
-def fixtures(draw: st.DrawFn, *, scalar: bool = False, max_cases: int = 7) -> Fixture:
+def fixtures(
+    draw: st.DrawFn, *, scalar: bool = False, min_cases: int = 1, max_cases: int = 7
+) -> Fixture:
     """Valid (records, fields, corpus or None, ks, contract).
 
     With `scalar`, `required_ids` and `expected_answers` hold at most one item and stand for
@@ -181,7 +192,7 @@ def fixtures(draw: st.DrawFn, *, scalar: bool = False, max_cases: int = 7) -> Fi
 
     records: list[Record] = []
     alien = draw(st.integers(1, 8)) == 1  # nothing retrieved shares the labels' ID space
-    for number in range(draw(st.integers(1, max_cases))):
+    for number in range(draw(st.integers(min_cases, max_cases))):
         record: Record = {"case_id": f"q{number}"}
         for name in sorted(fields - {"case_id"}):
             record[name] = draw(_value(name))

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ragtriage.errors import InputError, RagtriageError, UsageError
-    from ragtriage.pipeline import Run, evaluate
+    from ragtriage.pipeline import evaluate
+    from ragtriage.run import Run
 
 __all__ = ["InputError", "RagtriageError", "Run", "UsageError", "__version__", "evaluate"]
 
@@ -16,7 +17,7 @@ _HOMES = {
     "InputError": "ragtriage.errors",
     "RagtriageError": "ragtriage.errors",
     "UsageError": "ragtriage.errors",
-    "Run": "ragtriage.pipeline",
+    "Run": "ragtriage.run",
     "evaluate": "ragtriage.pipeline",
 }
 

@@ -13,7 +13,7 @@ import pandera.polars as pa
 import polars as pl
 
 from ragtriage.read.chunk import Chunk, RowFault
-from ragtriage.read.index import Duplicates
+from ragtriage.read.index import Duplicates, repeat_fault
 from ragtriage.schemas.contracts import Contract
 from ragtriage.schemas.rules import message
 
@@ -50,10 +50,12 @@ class Validator:
             faults.append(self._repeat(source, line, row[self._id_field], chunk.raw(line)))
         if not faults:
             return _settled(frame), []
-        faults.sort(key=lambda fault: (fault.source_file, fault.line))
-        bad = repeated
+        bad = repeated | _accused(frame, chunk.faults)
         for *_, failing in broken:
             bad |= failing
+        if chunk.settle is not None:
+            faults = chunk.settle(faults)
+        faults.sort(key=lambda fault: (fault.source_file, fault.line))
         return _settled(frame.filter(~bad)), faults
 
     def _value_rules(self, frame: pl.DataFrame) -> list[tuple[str, str, str, pl.Series]]:
@@ -97,13 +99,15 @@ class Validator:
         return repeats
 
     def _repeat(self, source: str, line: int, case_id: str, raw: str) -> RowFault:
-        first_file, first_line = self._duplicates[case_id]
-        what = "evidence" if self._id_field == "evidence_id" else "case"
-        text = (
-            f"{case_id!r} is not unique, first at {first_file}:{first_line}; "
-            f"give each {what} its own ID"
-        )
-        return RowFault(source, line, case_id, self._id_field, "duplicate-case-id", text, raw)
+        return repeat_fault(source, line, case_id, raw, self._duplicates, field=self._id_field)
+
+
+def _accused(frame: pl.DataFrame, faults: list[RowFault]) -> pl.Series:
+    """Rows that a reader already found at fault (records that did not decode are no rows)."""
+    places = {(fault.source_file, fault.line) for fault in faults}
+    rows = frame.select("source_file", "line").iter_rows() if places else ()
+    accused = [place in places for place in rows] or [False] * frame.height
+    return pl.Series(accused, dtype=pl.Boolean)
 
 
 def _row_faults(
@@ -154,4 +158,5 @@ def _settled(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.with_columns(
         pl.when(pl.col(name).str.contains(r"\S")).then(pl.col(name)).alias(name)
         for name in _UNSET_WHEN_BLANK
+        if name in frame.columns
     )

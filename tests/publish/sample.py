@@ -91,6 +91,8 @@ def case(case_id: str, stage: str, break_point: str | None = None, **changes: An
             "citation_coverage": 1.0,
             "answer_match": stage == "pass",
             "over_refusal": False,
+            "appropriate_abstention": False,
+            "answered_unsupported": True,
             "unauthorized_context": 0,
             "ndcg_at_5": 0.9675,
         },
@@ -238,7 +240,9 @@ def _passing_cases() -> list[CaseEntry]:
     ]
 
 
-def metric(name: str, k: int | None, total: float | None, scored: int, **changes: Any) -> SummaryRow:
+def metric(
+    name: str, k: int | None, total: float | None, scored: int, **changes: Any
+) -> SummaryRow:
     """A row over 39 cases, 1 not run; a ratio when `changes` bring numerator and denominator."""
     mean = None if total is None or not scored else total / scored
     row = {
@@ -437,7 +441,29 @@ def hostile_report() -> Report:
     made["rejects"][HOSTILE] = 1
     made["limits"].append(HOSTILE)
     row = made["summary"][0]
-    made["summary"].append(cast(SummaryRow, row | {"metric": HOSTILE}))
+    made["summary"].append(row | {"metric": HOSTILE})
     made["stages"][0] |= {"stage": HOSTILE, "break_point": HOSTILE}
     made["stages"][1] |= {"break_point": HOSTILE}
+    return made
+
+
+def ordinary_report() -> Report:
+    """A run as most are: 12 of 40 cases did not pass, gates hold, one notice."""
+    made = report()
+    broken = [entry for entry in made["cases"] if entry["stage"] != "pass"]
+    kinds = {("retrieval", "ranking"), ("retrieval", "retrieval"), ("generation", "wrong-answer")}
+    kinds |= {("citation", "uncited")}
+    chosen = [entry for entry in broken if (entry["stage"], entry["break_point"]) in kinds]
+    failing = [entry for entry in chosen for _ in range(3)][:12]
+    passing = [case(f"pass-{n:02}", "pass") for n in range(28)]
+    made["cases"] = failing + passing
+    made["stages"] = [
+        *_stages(made["cases"])[: len({(e["stage"], e["break_point"]) for e in made["cases"]})],
+        *(row for row in made["stages"] if row["slice"] == "split"),
+    ]
+    made["run"] |= {"n_cases": 40, "n_not_run": 0, "n_pass": 28, "n_lucky": 0, "n_unlabelled": 0}
+    made["run"]["context_observed"] = 40
+    del made["about"]["judge"]
+    made["gates"] = [gate for gate in made["gates"] if gate["passed"]]
+    made["summary"] = [row for row in made["summary"] if row["slice_value"] != HOSTILE]
     return made

@@ -56,11 +56,15 @@ class RunEntry(TypedDict):
 
 
 class SummaryRow(TypedDict):
-    """One metric in one slice; the columns of summary.parquet without the run."""
+    """One metric in one slice; the columns of summary.parquet without the run, and its kind.
+
+    `kind`: ratio, score, count or boolean, as the metric is declared.
+    """
 
     slice: str
     slice_value: str
     metric: str
+    kind: str
     k: int | None
     mean: float | None
     weighted_mean: float | None

@@ -54,8 +54,9 @@ def first(items: Sequence[T], limit: int) -> tuple[Sequence[T], str]:
 
 def _as_escape(match: re.Match[str]) -> str:
     char = match.group()
-    code = ord(char)
-    return _SHORT.get(char) or (f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}")
+    return _SHORT.get(char) or (
+        f"\\u{ord(char):04x}" if char <= "\uffff" else f"\\U{ord(char):08x}"
+    )
 
 
 def visible(text: str) -> str:
@@ -99,7 +100,7 @@ def code(text: str, limit: int = MARKDOWN_LIMIT) -> str:
     return _literal(visible(head)) + (f" {mark}" if mark else "")
 
 
-def _word(word: str, first: bool) -> str:
+def _word(word: str, *, first: bool) -> str:
     """A plain word as it is; any other as a code span, brackets and stops around it outside."""
     core = word.lstrip("(\"'").rstrip("\"'),.;:?")
     if _PLAIN_CORE.fullmatch(core) and not (first and _LIST_NUMBER.fullmatch(word)):

@@ -36,7 +36,7 @@ def render(report: Report) -> str:
         first_of=_first_of(failing + passing),
         stages=[row for row in report["stages"] if row["slice"] == "all"],
         metrics=wording.metrics(report),
-        css=Markup(_template("report.css")),
+        css=_template("report.css"),
     )
 
 
@@ -58,6 +58,7 @@ def _environment() -> Environment:
     environment.filters |= {
         "cell": cell,
         "line": line,
+        "attribute": attribute,
         "ids": ids,
         "value": value,
         "n": lambda n: f"{n:,}",
@@ -115,6 +116,11 @@ def line(text: object, limit: int = HTML_LIMIT) -> Markup:
     return _marked(visible(head), mark)
 
 
+def attribute(text: object, limit: int = 80) -> str:
+    """Text for an attribute: one line, cut, no mark-up of our own."""
+    return visible("".join(clip(str(text), limit)))
+
+
 def ids(items: Sequence[str], joint: str = ", ", limit: int = HTML_LIMIT) -> Markup:
     """A list of IDs as code, as many as fit in `limit` characters, then how many are left."""
     shown: list[Markup] = []
@@ -125,7 +131,7 @@ def ids(items: Sequence[str], joint: str = ", ", limit: int = HTML_LIMIT) -> Mar
         shown.append(Markup("<code>{}</code>").format(line(item, LIST_LIMIT)))
         room -= len(item)
     rest = len(items) - len(shown)
-    return Markup(escape(joint)).join(shown) + (f" and {rest:,} more" if rest else "")
+    return escape(joint).join(shown) + (f" and {rest:,} more" if rest else "")
 
 
 def value(item: Any) -> str:

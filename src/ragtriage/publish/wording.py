@@ -1,7 +1,6 @@
 """What the three formats say alike: words for stages and break points, numbers, verdict, path.
 
-Everything here turns parts of a Report into plain text or small tuples of it. Escaping, layout
-and colour are the renderers'; text from a fixture leaves this module as it came.
+Escaping, layout and colour are the renderers'; text from a fixture leaves as it came.
 """
 
 from __future__ import annotations
@@ -19,7 +18,8 @@ _WORDS = tomllib.loads(
 )
 BREAK_POINTS: dict[str, str] = _WORDS["break_points"]
 NOTES: dict[str, str] = _WORDS["notes"]
-UNDEFINED = "–"
+UNDEFINED = "undefined"
+_NEARLY_0, _NEARLY_1 = 0.0005, 0.9995  # what three decimals would show as 0 or 1
 
 
 class Step(NamedTuple):
@@ -56,29 +56,26 @@ def count(n: int, word: str) -> str:
 
 
 def number(value: float | None) -> str:
-    """Three decimals; never rounded to a 0 or 1 it is not; undefined is a dash, never 0."""
+    """Three decimals; never rounded to a 0 or 1 it is not; undefined is said, never 0."""
     if value is None or not math.isfinite(value):
         return UNDEFINED
-    if 0 < abs(value) < 0.0005:
+    if 0 < abs(value) < _NEARLY_0:
         return f"{value:.1e}"
-    return ">0.999" if 0.9995 <= value < 1 else f"{value:,.3f}"
+    return ">0.999" if _NEARLY_1 <= value < 1 else f"{value:,.3f}"
 
 
 def exact(value: float | None) -> str:
-    """A gate's number in six digits, or all it has where six would make it look round."""
-    if value is None or not math.isfinite(value):
-        return UNDEFINED if value is None or math.isnan(value) else str(value)
-    short = f"{value:,.0f}" if value == round(value) else f"{value:.6g}"
-    return short if value == round(value) or len(short) > 6 else repr(value)
+    """A gate's number in ten digits: finer than the tolerance gates are compared with."""
+    return UNDEFINED if value is None or math.isnan(value) else f"{value:.10g}"
 
 
 def percent(share: float | None) -> str:
     """`17.5%`; a share that is neither 0 nor 1 is not shown as one."""
     if share is None or not math.isfinite(share):
         return UNDEFINED
-    if 0 < share < 0.0005:
+    if 0 < share < _NEARLY_0:
         return "<0.1%"
-    return ">99.9%" if 0.9995 <= share < 1 else f"{share:.1%}"
+    return ">99.9%" if _NEARLY_1 <= share < 1 else f"{share:.1%}"
 
 
 def stage_words(stage: str) -> str:
@@ -105,9 +102,9 @@ def verdict(report: doc.Report) -> str:
     if run["n_not_run"] == n:
         return f"None of {count(n, 'case')} was run: nothing was measured"
     if run["n_pass"] == n:
-        return "The only case passed" if n == 1 else f"All {count(n, 'case')} passed"
-    broken = f"{n - run['n_pass']:,} of {count(n, 'case')} did not pass"
+        return "The only case passed" if n == 1 else f"All {n:,} cases passed"
     what = mix(row for row in report["stages"] if row["slice"] == "all")
+    broken = f"{n - run['n_pass']:,} of {count(n, 'case')} did not pass"
     return f"{broken}: {what}" if what else broken
 
 
@@ -130,15 +127,15 @@ def set_aside(run: doc.RunEntry) -> str:
 def notices(run: doc.RunEntry) -> list[str]:
     """What must be known before a number is read."""
     n, lucky, seen = run["n_cases"], run["n_lucky"], run["context_observed"]
+    rest = NOTES["no_context"]
     were, passes = ("was", "a pass") if lucky == 1 else ("were", "passes")
     right = f"{count(lucky, 'answer')} {were} right although required evidence was missing"
-    elsewhere = "elsewhere what was retrieved stands for it"
     told = [
         (run["lines"]["set_aside"], set_aside(run)),
         (run["n_not_run"], f"{count(run['n_not_run'], 'case')} not run: in no mean"),
         (lucky, f"{right}: not counted as {passes}"),
         (run["n_unlabelled"], f"answers unlabelled: {run['n_unlabelled']:,}"),
-        (seen < n - run["n_not_run"], f"context observed on {seen:,} of {n:,} cases: {elsewhere}"),
+        (seen < n - run["n_not_run"], f"context observed on {seen:,} of {n:,} cases: {rest}"),
     ]
     return [notice for holds, notice in told if holds]
 
@@ -161,7 +158,7 @@ def facts(report: doc.Report) -> list[tuple[str, str]]:
     return [
         *flat(shown),
         ("contract", run["contract"]),
-        ("cutoffs", "k = " + ", ".join(f"{k:,}" for k in run["cutoffs"]) + used),
+        ("cutoff k", ", ".join(f"{k:,}" for k in run["cutoffs"]) + used),
         ("cases", f"{run['n_cases']:,} ({run['n_not_run']:,} not run)"),
         ("set aside", count(run["lines"]["set_aside"], "line")),
     ]
@@ -189,15 +186,15 @@ def path(row: doc.EvidenceRow, k: int) -> list[Step]:
     """A requirement's way from source to citation, the step that lost it marked `lost`."""
     steps = [*_before(row), _retrieved(row)]
     if row["in_top_k"] is not None and row["retrieved_rank"] is not None:
-        steps.append(_step(f"top {k:,}", row["in_top_k"], "within cutoff", "below cutoff"))
-    place, size = row["context_rank"], row["context_size"]
-    at = f"place {place:,}" + (f" of {size:,}" if size is not None else "") if place else "there"
-    steps.append(_step("context", row["in_context"], at, "not in context"))
-    steps.append(_step("cited", row["cited"], "cited", "not cited"))
+        steps.append(_step(f"top {k:,}", "within cutoff", "below cutoff", value=row["in_top_k"]))
+    of = "" if row["context_size"] is None else f" of {row['context_size']:,}"
+    at = f"place {row['context_rank']:,}{of}" if row["context_rank"] else "in context"
+    steps.append(_step("context", at, "not in context", value=row["in_context"]))
+    steps.append(_step("cited", "cited", "not cited", value=row["cited"]))
     return _mark(steps, row["lost_at"], k)
 
 
-def _step(name: str, value: bool | None, yes: str, no: str) -> Step:
+def _step(name: str, yes: str, no: str, *, value: bool | None) -> Step:
     if value is None:
         return Step(name, "not recorded", "unknown")
     return Step(name, yes if value else no, "ok" if value else "no")
@@ -206,9 +203,9 @@ def _step(name: str, value: bool | None, yes: str, no: str) -> Step:
 def _before(row: doc.EvidenceRow) -> list[Step]:
     """Source, index and chunks, as far as a corpus was given: one step while all is well."""
     told = [
-        _step("source", row["in_source"], "in source", "not in source"),
-        _step("index", row["in_index"], "in index", "not in index"),
-        _step("chunks", row["in_chunks"], "in chunks", "in no chunk"),
+        _step("source", "in source", "not in source", value=row["in_source"]),
+        _step("index", "in index", "not in index", value=row["in_index"]),
+        _step("chunks", "in chunks", "in no chunk", value=row["in_chunks"]),
     ]
     known = [step for step in told if step.state != "unknown"]
     if any(step.state == "no" for step in known) or row["lost_at"] in {"source", "index", "chunk"}:
@@ -251,24 +248,20 @@ def is_main(row: doc.SummaryRow, run: doc.RunEntry) -> bool:
 
 
 def metrics(report: doc.Report) -> list[MetricLine]:
-    """Every metric over all cases; a case's own value tells a Boolean or a count."""
-    samples: dict[str, object] = {}
-    for case in report["cases"]:
-        samples |= {name: value for name, value in case["metrics"].items() if value is not None}
-    rows = [row for row in report["summary"] if row["slice"] == "all"]
-    return [_metric(row, samples.get(label(row).replace("@", "_at_"))) for row in rows]
+    """Every metric over all cases."""
+    return [_metric(row) for row in report["summary"] if row["slice"] == "all"]
 
 
-def _metric(row: doc.SummaryRow, sample: object) -> MetricLine:
+def _metric(row: doc.SummaryRow) -> MetricLine:
     total, mean, weighted = row["sum"], row["mean"], row["weighted_mean"]
     value, pooled = number(mean), ""
-    if isinstance(sample, bool) and total is not None and row["n_scored"]:
+    if row["kind"] == "boolean" and total is not None and row["n_scored"]:
         value = f"{total:,.0f} of {row['n_scored']:,} ({value})"
-    elif isinstance(sample, int) and total is not None:
+    elif row["kind"] == "count" and total is not None:
         value = f"{total:,.0f} in all (mean {value})"
     if row["numerator"] is not None and row["denominator"] is not None:
         pooled = f"{row['numerator']:,} / {row['denominator']:,} = {number(row['pooled'])}"
-    differs = weighted is not None and (mean is None or abs(weighted - mean) > 1e-12)
+    differs = weighted is not None and not math.isclose(weighted, mean or 0, abs_tol=1e-12)
     return MetricLine(label(row), value, pooled, number(weighted) if differs else "", row)
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import BinaryIO
 
 from ragtriage.errors import InputError
@@ -29,19 +30,111 @@ class Batch:
 
     `lines` hold one JSON text each, `numbers` the physical line where each starts; `raws` what
     stood in the file where that is not the JSON text itself. `broken` maps the place of a record
-    that could not even be cut out to what is wrong with it.
+    that could not even be cut out to what is wrong with it. `block` is the text that the lines
+    were cut from, where they are all of it.
     """
 
     lines: list[bytes]
-    numbers: list[int]
+    numbers: Sequence[int]
     blank: int = 0
     raws: list[bytes] | None = None
     broken: dict[int, str] = field(default_factory=dict)
-    end: int = 0
+    block: bytes | None = None
 
     def raw(self, index: int) -> bytes:
         """The record as it stood in the file."""
         return self.lines[index] if self.raws is None else self.raws[index]
+
+
+class JsonLines(Batch):
+    """A batch of JSON lines that is cut up only when somebody looks."""
+
+    def __init__(self, block: bytes, first: int) -> None:
+        self.block = block
+        self.raws = None
+        self.broken = {}
+        self._first = first
+
+    @property
+    def physical_lines(self) -> int:
+        """How many lines the block has."""
+        assert self.block is not None
+        return self.block.count(b"\n") + (not self.block.endswith(b"\n"))
+
+    @property
+    def first(self) -> int:
+        """The number of the block's first line."""
+        return self._first
+
+    @cached_property
+    def _cut(self) -> tuple[list[bytes], Sequence[int], int]:
+        assert self.block is not None
+        lines = self.block.split(b"\n")
+        if not lines[-1]:
+            lines.pop()
+        numbers = range(self._first, self._first + len(lines))
+        skip = {i for i, line in enumerate(lines) if not line[:1].strip() and is_blank(line)}
+        if not skip:
+            return lines, numbers, 0
+        kept = [i for i in range(len(lines)) if i not in skip]
+        return [lines[i] for i in kept], [numbers[i] for i in kept], len(skip)
+
+    @property
+    def lines(self) -> list[bytes]:  # type: ignore[override]
+        """The records."""
+        return self._cut[0]
+
+    @property
+    def numbers(self) -> Sequence[int]:  # type: ignore[override]
+        """Where they start."""
+        return self._cut[1]
+
+    @property
+    def blank(self) -> int:  # type: ignore[override]
+        """Blank lines among them."""
+        return self._cut[2]
+
+
+class BatchBuilder:
+    """Gathers records one by one until there are enough of them for a batch."""
+
+    def __init__(self, *, with_raws: bool) -> None:
+        self._with_raws = with_raws
+        self._start()
+
+    def add(self, line: bytes, number: int, raw: bytes, problem: str = "") -> None:
+        """One record; `problem` where it could not be cut out."""
+        if problem:
+            self._broken[len(self._lines)] = problem
+        self._lines.append(line)
+        self._numbers.append(number)
+        self._size += len(raw)
+        if self._with_raws:
+            self._raws.append(raw)
+
+    def add_blank(self, count: int) -> None:
+        """Lines that hold nothing."""
+        self._blank += count
+
+    @property
+    def full(self) -> bool:
+        """Enough for a batch?"""
+        return self._size >= BATCH_BYTES or len(self._lines) >= BATCH_RECORDS
+
+    def take(self) -> Batch:
+        """What was gathered, and begin anew."""
+        raws = self._raws if self._with_raws else None
+        batch = Batch(self._lines, self._numbers, self._blank, raws, self._broken)
+        self._start()
+        return batch
+
+    def _start(self) -> None:
+        self._lines: list[bytes] = []
+        self._numbers: list[int] = []
+        self._raws: list[bytes] = []
+        self._broken: dict[int, str] = {}
+        self._blank = 0
+        self._size = 0
 
 
 Reader = Callable[[BinaryIO, InputFile], Iterator[Batch]]

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import polars as pl
 
 
 class RowFault(NamedTuple):
-    """One broken rule of one record, with all that a message and `rejects/` need."""
+    """One broken rule of one record, with all that a message and `rejects/` need.
+
+    `refuses`: does it make the input invalid, or is the record merely left out as asked?
+    """
 
     source_file: str
     line: int
@@ -19,23 +22,23 @@ class RowFault(NamedTuple):
     rule: str
     message: str
     raw: str
+    refuses: bool = True
 
 
 @dataclass
 class Chunk:
-    """Rows that decode, as the model has them, and the faults of records that do not.
+    """Rows that decode, as the model has them, and the faults of records.
 
-    `raw` gives a line's own text, for the rules that come later. `places`, in joined input,
-    are the file and line of each row's trace, and `trace_fields` the fields that came from it.
+    `counts`: lines read and blank lines, by file. `raw` gives a line's own text, for the rules
+    that come later. A joined chunk's faults may be of its rows; `settle` then puts every fault
+    at the record that is to blame, and sets that record's partner aside with it.
     """
 
     frame: pl.DataFrame
     faults: list[RowFault]
-    read: int
-    blank: int
+    counts: list[tuple[str, int, int]]
     raw: Callable[[int], str]
-    places: pl.DataFrame | None = None
-    trace_fields: frozenset[str] = field(default_factory=frozenset)
+    settle: Callable[[list[RowFault]], list[RowFault]] | None = None
 
 
 def readable(raw: bytes) -> str:

@@ -13,9 +13,8 @@ from typing import BinaryIO
 import polars as pl
 
 from ragtriage.errors import InputError
-from ragtriage.read import batches
 from ragtriage.read.aliases import Key, KeyResolver
-from ragtriage.read.batches import Batch, Reader, is_blank, skip_bom
+from ragtriage.read.batches import Batch, BatchBuilder, Reader, is_blank, skip_bom
 from ragtriage.read.files import InputFile
 from ragtriage.read.gate import takes_text
 
@@ -88,8 +87,7 @@ def _batches(
     prefixes: list[str],
     encoders: list[Callable[[str], str]],
 ) -> Iterator[Batch]:
-    batch = Batch([], [], raws=[])
-    size = 0
+    builder = BatchBuilder(with_raws=True)
     source.taken.clear()
     while True:
         start = source.number + 1
@@ -103,42 +101,27 @@ def _batches(
         source.taken.clear()
         if cells is None and not problem:
             break
-        size += len(raw)
-        if cells == [] or (not problem and is_blank(raw)):
-            batch.blank += raw.count(b"\n") or 1
-        else:
-            _add(batch, start, raw, cells or [], problem, prefixes, encoders)
-        batch.end = source.number
-        if size >= batches.BATCH_BYTES or len(batch.lines) >= batches.BATCH_RECORDS:
-            yield batch
-            batch, size = Batch([], [], raws=[]), 0
-    yield batch
+        if not problem and (not cells or is_blank(raw)):
+            builder.add_blank(raw.count(b"\n") or 1)
+            continue
+        line, problem = _as_json(cells or [], problem, prefixes, encoders)
+        builder.add(line, start, raw.rstrip(b"\r\n"), problem)
+        if builder.full:
+            yield builder.take()
+    yield builder.take()
 
 
-def _add(
-    batch: Batch,
-    start: int,
-    raw: bytes,
-    cells: list[str],
-    problem: str,
-    prefixes: list[str],
-    encoders: list[Callable[[str], str]],
-) -> None:
+def _as_json(
+    cells: list[str], problem: str, prefixes: list[str], encoders: list[Callable[[str], str]]
+) -> tuple[bytes, str]:
     if not problem and len(cells) != len(prefixes):
         problem = f"{len(cells)} cells under {len(prefixes)} columns; correct the row or its quoting"
     if problem:
-        batch.broken[len(batch.lines)] = problem
-        text = ""
-    else:
-        members = (
-            prefix + encode(cell)
-            for prefix, encode, cell in zip(prefixes, encoders, cells, strict=True)
-        )
-        text = "{" + ",".join(members) + "}"
-    assert batch.raws is not None
-    batch.lines.append(text.encode("utf-8", "surrogateescape"))
-    batch.numbers.append(start)
-    batch.raws.append(raw.rstrip(b"\r\n"))
+        return b"", problem
+    members = (
+        prefix + encode(cell) for prefix, encode, cell in zip(prefixes, encoders, cells, strict=True)
+    )
+    return ("{" + ",".join(members) + "}").encode("utf-8", "surrogateescape"), ""
 
 
 def _encoder(key: Key | None, dtypes: dict[str, pl.DataType]) -> Callable[[str], str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from ragtriage.read.aliases import Key
+from ragtriage.read.batches import JsonLines
 from ragtriage.read.gate import Gate, takes_text
 
 REQUIRED_FIELDS = ("required_ids", "required_groups", "grades")
@@ -18,12 +19,20 @@ def direct_frame(
     fields: set[str],
 ) -> pl.DataFrame:
     """Records as they stand in the file, keys translated to fields."""
-    schema = {key.name: gate.dtype(key, dtypes) for key in gate.keys}
-    raw = _read(lines, schema)
-    columns = [_column(field, gate, dtypes) for field in dtypes]
-    return raw.select(*columns, _none_given(gate), *_given(fields)).with_columns(
-        line=pl.Series(numbers, dtype=pl.Int64)
-    )
+    raw = _read(lines, _schema(gate, dtypes))
+    return _translated(raw, pl.Series(numbers, dtype=pl.Int64), gate, dtypes, fields)
+
+
+def whole_frame(
+    batch: JsonLines, gate: Gate, dtypes: dict[str, pl.DataType], fields: set[str]
+) -> pl.DataFrame:
+    """A block whose every line is a good record, without cutting it up."""
+    raw = pl.read_ndjson(batch.block, schema=_schema(gate, dtypes))
+    if raw.height != batch.physical_lines:
+        raise AssertionError(f"{batch.physical_lines} records became {raw.height} rows")
+    first = batch.first
+    numbers = pl.int_range(first, first + raw.height, dtype=pl.Int64, eager=True)
+    return _translated(raw, numbers, gate, dtypes, fields)
 
 
 def canonical_frame(
@@ -49,6 +58,21 @@ def _read(lines: list[bytes], schema: dict[str, pl.DataType]) -> pl.DataFrame:
     if frame.height != len(lines):
         raise AssertionError(f"{len(lines)} records became {frame.height} rows")
     return frame
+
+
+def _schema(gate: Gate, dtypes: dict[str, pl.DataType]) -> dict[str, pl.DataType]:
+    return {key.name: gate.dtype(key, dtypes) for key in gate.keys}
+
+
+def _translated(
+    raw: pl.DataFrame,
+    numbers: pl.Series,
+    gate: Gate,
+    dtypes: dict[str, pl.DataType],
+    fields: set[str],
+) -> pl.DataFrame:
+    columns = [_column(field, gate, dtypes) for field in dtypes]
+    return raw.select(*columns, _none_given(gate), *_given(fields)).with_columns(line=numbers)
 
 
 def _given(fields: set[str]) -> list[pl.Expr]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from operator import attrgetter
 from typing import Any
 
 import msgspec
@@ -19,8 +20,8 @@ from ragtriage.read.examine import Examined
 from ragtriage.read.types import annotation
 
 _KEY = re.compile(rb'"[ \t\r\n]*:')
-# White space before a colon that a plain count of `":` and `" :` would miss.
-_SPACED_KEY = (b"  :", b"\t :", b" \t:", b"\t\t:", b"\r:", b"\n:", b"\n :", b"\r :")
+# White space other than a blank is rare after a quote, and cheap to rule out.
+_RARE_SPACE = (b"\t", b"\r", b"\n")
 # Unknown keys that are set aside are decoded only so far; a file with more is examined.
 _MOST_UNKNOWN = 64
 
@@ -117,40 +118,50 @@ class Gate:
         if self._attribute is None:
             return None
         try:
-            records = [self._decode(line) for line in lines]
+            ids, expected = self._decoded(lines, self._attribute)
         except (msgspec.DecodeError, UnicodeDecodeError):
             return None
-        expected = self._expected_keys(records)
-        if _count_keys(lines) != expected:
-            return None
-        ids = [getattr(record, self._attribute) for record in records]
-        return None if None in ids else ids
+        return None if None in ids or _count_keys(lines) != expected else ids
 
     def passes(self, line: bytes) -> bool:
         """Is this one record good?"""
         return self.ids([line]) is not None
 
-    def _expected_keys(self, records: list[Any]) -> int:
-        expected = len(self._required) * len(records)
-        unset = msgspec.UNSET
+    def _decoded(self, lines: list[bytes], attribute: str) -> tuple[list[str], int]:
+        """IDs, and how many keys the records have. No record is kept: that is what costs."""
+        decode = self._decode
+        expected = len(self._required) * len(lines)
         self.absent = set()
+        if not (self._optional or self._nested or self._unknown):
+            read_id = attrgetter(attribute)
+            return [read_id(decode(line)) for line in lines], expected
+        ids = []
+        for line in lines:
+            record = decode(line)
+            ids.append(getattr(record, attribute))
+            expected += self._further_keys(record)
+        return ids, expected
+
+    def _further_keys(self, record: Any) -> int:
+        unset = msgspec.UNSET
+        count = 0
         for name, field in self._optional.items():
-            present = sum(getattr(record, name) is not unset for record in records)
-            expected += present
-            if present < len(records):
+            if getattr(record, name) is unset:
                 self.absent.add(field)
-        for name in self._unknown:
-            raws = [raw for record in records if (raw := getattr(record, name)) is not unset]
-            expected += len(raws) + _count_keys([bytes(raw) for raw in raws])
+            else:
+                count += 1
         for name in self._nested:
-            for record in records:
-                items = getattr(record, name)
-                if items is not unset and items:
-                    expected += sum(
-                        sum(getattr(item, field) is not unset for field in item.__struct_fields__)
-                        for item in items
-                    )
-        return expected
+            items = getattr(record, name)
+            if items is not unset and items:
+                count += sum(
+                    sum(getattr(item, member) is not unset for member in item.__struct_fields__)
+                    for item in items
+                )
+        for name in self._unknown:
+            raw = getattr(record, name)
+            if raw is not unset:
+                count += 1 + _count_keys([bytes(raw)])
+        return count
 
     def _struct(self, dtypes: dict[str, pl.DataType]) -> type[msgspec.Struct]:
         members: list[tuple[Any, ...]] = []
@@ -191,7 +202,7 @@ def _count_keys(lines: list[bytes]) -> int:
 
     A repeated key is always one more than the decoder saw, so an equal count means none.
     """
-    blob = b"\n".join(lines)
-    if any(spaced in blob for spaced in _SPACED_KEY):
-        return len(_KEY.findall(blob))
-    return blob.count(b'":') + blob.count(b'" :') + blob.count(b'"\t:')
+    text = lines[0] if len(lines) == 1 else b"".join(lines)
+    if b'" ' in text or any(space in text and b'"' + space in text for space in _RARE_SPACE):
+        return len(_KEY.findall(text))
+    return text.count(b'":')

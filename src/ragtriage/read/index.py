@@ -12,7 +12,7 @@ from typing import Protocol
 
 import polars as pl
 
-from ragtriage.read.chunk import Chunk
+from ragtriage.read.chunk import Chunk, RowFault
 from ragtriage.read.files import Fingerprint, InputFile
 from ragtriage.read.gate import Profile
 
@@ -87,3 +87,15 @@ def find_duplicates(sources: Iterable[tuple[Source, FileIndex]]) -> Duplicates:
             else:
                 first[case_id] = (source.file.name, line)
     return {case_id: first[case_id] for case_id in repeated}
+
+
+def repeat_fault(
+    source_file: str, line: int, case_id: str, raw: str, duplicates: Duplicates, *, field: str = "case_id"
+) -> RowFault:
+    """The fault of a record whose ID another record has too; names the first of them."""
+    first_file, first_line = duplicates[case_id]
+    what = "passage" if field == "evidence_id" else "case"
+    text = (
+        f"{case_id!r} is not unique, first at {first_file}:{first_line}; give each {what} its own ID"
+    )
+    return RowFault(source_file, line, case_id, field, "duplicate-case-id", text, raw)

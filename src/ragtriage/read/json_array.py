@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from typing import BinaryIO
 
 from ragtriage.errors import InputError
-from ragtriage.read import batches
-from ragtriage.read.batches import Batch, skip_bom
+from ragtriage.read.batches import Batch, BatchBuilder, skip_bom
 from ragtriage.read.files import InputFile
 
 _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*+"|"|[\[\]{},]', re.DOTALL)
@@ -22,24 +21,20 @@ def read_json_array(stream: BinaryIO, file: InputFile) -> Iterator[Batch]:
         InputError: the file is not one JSON array.
     """
     cutter = _Cutter(file)
-    batch = Batch([], [])
-    size = 0
+    builder = BatchBuilder(with_raws=False)
     data = skip_bom(stream.read(4), file)
     block = stream.read(1 << 20)
     while block or data:
         elements, data = cutter.cut(data + block, last=not block)
         for line, element in elements:
-            batch.lines.append(element)
-            batch.numbers.append(line)
-            size += len(element)
-            if size >= batches.BATCH_BYTES or len(batch.lines) >= batches.BATCH_RECORDS:
-                yield batch
-                batch, size = Batch([], []), 0
+            builder.add(element, line, element)
+            if builder.full:
+                yield builder.take()
         if not block:
             break
         block = stream.read(1 << 20)
     cutter.finish()
-    yield batch
+    yield builder.take()
 
 
 class _Cutter:

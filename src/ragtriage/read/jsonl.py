@@ -6,13 +6,22 @@ from collections.abc import Iterator
 from typing import BinaryIO
 
 from ragtriage.read import batches
-from ragtriage.read.batches import Batch, is_blank, skip_bom
+from ragtriage.read.batches import Batch, JsonLines, skip_bom
 from ragtriage.read.files import InputFile
 
 
 def read_jsonl(stream: BinaryIO, file: InputFile) -> Iterator[Batch]:
     """Batches of whole lines."""
     number = 1
+    for block in _blocks(stream, file):
+        for part in _bounded(block):
+            batch = JsonLines(part, number)
+            number += batch.physical_lines
+            yield batch
+
+
+def _blocks(stream: BinaryIO, file: InputFile) -> Iterator[bytes]:
+    """Blocks of about `BATCH_BYTES` that end where a line ends."""
     rest = skip_bom(stream.read(4), file)
     while True:
         block = stream.read(batches.BATCH_BYTES)
@@ -23,21 +32,23 @@ def read_jsonl(stream: BinaryIO, file: InputFile) -> Iterator[Batch]:
         data = b"".join(parts)
         cut = data.rfind(b"\n") + 1 if block else len(data)
         rest = data[cut:]
-        lines = data[:cut].split(b"\n")
-        if not lines[-1]:
-            lines.pop()
-        for start in range(0, len(lines), batches.BATCH_RECORDS):
-            yield _batch(lines[start : start + batches.BATCH_RECORDS], number + start)
-        number += len(lines)
+        if cut:
+            yield data[:cut]
         if not block:
             return
 
 
-def _batch(lines: list[bytes], first: int) -> Batch:
-    end = first + len(lines) - 1
-    numbers = list(range(first, end + 1))
-    skip = {i for i, line in enumerate(lines) if not line[:1].strip() and is_blank(line)}
-    if not skip:
-        return Batch(lines, numbers, end=end)
-    kept = [i for i in range(len(lines)) if i not in skip]
-    return Batch([lines[i] for i in kept], [numbers[i] for i in kept], blank=len(skip), end=end)
+def _bounded(block: bytes) -> Iterator[bytes]:
+    """The block itself, or pieces of at most `BATCH_RECORDS` lines."""
+    if block.count(b"\n") <= batches.BATCH_RECORDS:
+        yield block
+        return
+    lines = _cut(block)
+    for start in range(0, len(lines), batches.BATCH_RECORDS):
+        yield b"".join(lines[start : start + batches.BATCH_RECORDS])
+
+
+def _cut(block: bytes) -> list[bytes]:
+    lines = [line + b"\n" for line in block.split(b"\n")]
+    lines[-1] = lines[-1][:-1]
+    return lines if lines[-1] else lines[:-1]

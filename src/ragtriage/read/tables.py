@@ -212,8 +212,7 @@ class TableSource:
         return Chunk(
             frame=frame.filter(pl.col(self._id_field).is_not_null()),
             faults=faults,
-            read=part.height,
-            blank=0,
+            counts=[(self.file.name, part.height, 0)],
             raw=lambda line: _row_text(part, line - first),
         )
 

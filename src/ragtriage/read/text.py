@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from bisect import bisect_left
 from collections.abc import Iterator
 
@@ -12,15 +11,19 @@ import polars as pl
 
 from ragtriage.errors import InputError
 from ragtriage.read.aliases import Key, KeyResolver
-from ragtriage.read.batches import Batch, Reader
+from ragtriage.read.batches import Batch, JsonLines, Reader
 from ragtriage.read.chunk import Chunk, RowFault, readable
 from ragtriage.read.examine import Examined, Examiner, Fault
 from ragtriage.read.files import InputFile, fingerprint, open_bytes, unchanged
-from ragtriage.read.frame import canonical_frame, direct_frame
+from ragtriage.read.frame import canonical_frame, direct_frame, whole_frame
 from ragtriage.read.gate import Gate, Profile
 from ragtriage.read.index import FileIndex, hash_ids
 from ragtriage.schemas.inputs import dtypes, infos
 from ragtriage.schemas.rules import message
+
+
+# Records looked at together while a file's keys are still being learnt.
+_RUN = 500
 
 
 class TextSource:
@@ -55,7 +58,7 @@ class TextSource:
             ids = gate.ids(batch.lines) if gate else None
             if ids is not None and gate is not None:
                 profile.always -= gate.absent
-            index.clean.append(ids is not None)
+            index.clean.append(ids is not None and batch.blank == 0)
             if ids is None:
                 gate, ids = self._learn(batch, profile, gate)
             index.hashes.append(hash_ids(ids))
@@ -107,10 +110,27 @@ class TextSource:
     def _learn(
         self, batch: Batch, profile: Profile, gate: Gate | None
     ) -> tuple[Gate | None, list[str]]:
-        """Go through a batch one record at a time, fitting the gate to what is good in it."""
+        """Go through a batch in short runs, fitting the gate to what is good in it."""
         ids: list[str] = []
-        for i, line in enumerate(batch.lines):
-            found = gate.ids([line]) if gate and i not in batch.broken else None
+        for start in range(0, len(batch.lines), _RUN):
+            run = range(start, min(start + _RUN, len(batch.lines)))
+            found = None
+            if gate and batch.broken.keys().isdisjoint(run):
+                found = gate.ids(batch.lines[start : run.stop])
+            if found is not None and gate is not None:
+                profile.always -= gate.absent
+                ids += found
+                continue
+            gate, found = self._learn_run(batch, run, profile, gate)
+            ids += found
+        return gate, ids
+
+    def _learn_run(
+        self, batch: Batch, run: range, profile: Profile, gate: Gate | None
+    ) -> tuple[Gate | None, list[str]]:
+        ids: list[str] = []
+        for i in run:
+            found = gate.ids([batch.lines[i]]) if gate and i not in batch.broken else None
             if found is not None and gate is not None:
                 profile.always -= gate.absent
                 ids += found
@@ -128,6 +148,9 @@ class TextSource:
         return self._examiner.examine(batch.lines[i])
 
     def _chunk(self, batch: Batch, index: FileIndex, gate: Gate, *, clean: bool) -> Chunk:
+        if clean and isinstance(batch, JsonLines):
+            frame = whole_frame(batch, gate, self._dtypes, index.fields)
+            return self._as_chunk(batch, frame, [], batch.physical_lines, 0)
         direct, examined, faults = self._sort_out(batch, index, gate, clean=clean)
         frames = [
             direct_frame(
@@ -149,11 +172,15 @@ class TextSource:
                 )
             )
         frame = pl.concat(frames).sort("line") if examined else frames[0]
+        return self._as_chunk(batch, frame, faults, len(batch.lines) + batch.blank, batch.blank)
+
+    def _as_chunk(
+        self, batch: Batch, frame: pl.DataFrame, faults: list[RowFault], read: int, blank: int
+    ) -> Chunk:
         return Chunk(
             frame=frame.with_columns(source_file=pl.lit(self.file.name, pl.String)),
             faults=faults,
-            read=len(batch.lines) + batch.blank,
-            blank=batch.blank,
+            counts=[(self.file.name, read, blank)],
             raw=lambda line: readable(batch.raw(bisect_left(batch.numbers, line))),
         )
 

@@ -1,0 +1,128 @@
+"""Every table the program writes: the published, versioned contract.
+
+Metric columns of the case table are appended from the metric registry, outside this folder.
+A change of name, type or meaning raises `SCHEMA_VERSION`.
+"""
+
+from __future__ import annotations
+
+import pandera.polars as pa
+import polars as pl
+
+from ragtriage.schemas.fields import field as column
+from ragtriage.schemas.inputs import Cases
+
+SCHEMA_VERSION = "1"
+
+
+class _Strict(pa.DataFrameModel):
+    class Config:
+        """Exactly these columns, in this order."""
+
+        strict = True
+        ordered = True
+
+
+class CaseResults(Cases):
+    """`cases/part-*.parquet`: a row per accepted case; metric columns stand after `query_rewrite`."""
+
+    run_id: pl.String = column("the run", required=True)
+    source_file: pl.String = column("the input file", required=True)
+    line: pl.Int64 = column("physical line where the record starts; in Parquet the row", required=True)
+    stage: pl.String = column("where the case broke, or pass", required=True)
+    break_point: pl.String = column("how it broke; null for a pass")
+    missing: pl.List = column("undelivered requirements, each by its first ID", inner=pl.String)
+    lucky: pl.Boolean = column("a right answer although required evidence was missing")
+    answer_label: pl.Boolean = column("is the answer right, by the label in force?")
+    label_source: pl.String = column("staff, or match: where the answer label comes from")
+    context_observed: pl.Boolean = column("does the stage rest on the real context?", required=True)
+    findings: pl.List = column("what a person should look at", inner=pl.String)
+    next_check: pl.String = column("what to look at first for this break point")
+
+
+class Evidence(_Strict):
+    """`evidence/part-*.parquet`: the ledger, a row per case and requirement."""
+
+    run_id: pl.String = column("the run", required=True)
+    case_id: pl.String = column("the case", required=True)
+    requirement: pl.Int64 = column("0-based place of the requirement in its case", required=True)
+    ids: pl.List = column("its interchangeable IDs, as given", required=True, inner=pl.String)
+    in_source: pl.Boolean = column("some member is in the source; null without a corpus")
+    in_index: pl.Boolean = column("some member in the source is indexed")
+    in_chunks: pl.Boolean = column("some indexed member survived chunking whole")
+    in_candidates: pl.Boolean = column("some member was a candidate before reranking")
+    filtered: pl.Boolean = column("some member was removed by a filter")
+    retrieved_rank: pl.Int64 = column("1-based rank of its first authorised member")
+    retrieved_id: pl.String = column("that member")
+    in_top_k: pl.Boolean = column("that rank is within the first cutoff")
+    in_context: pl.Boolean = column("an authorised member was put in front of the model")
+    context_rank: pl.Int64 = column("its 1-based place in the context")
+    context_size: pl.Int64 = column("distinct IDs in the context")
+    cited: pl.Boolean = column("an authorised member was cited")
+    delivered: pl.Boolean = column("in the context; where that is not observed, in the first k")
+    lost_at: pl.String = column("where an undelivered requirement was lost")
+
+
+class Rejects(_Strict):
+    """`rejects/part-*.parquet`: a row per broken rule of a record set aside."""
+
+    run_id: pl.String = column("the run", required=True)
+    source_file: pl.String = column("the input file", required=True)
+    line: pl.Int64 = column("physical line where the record starts", required=True)
+    case_id: pl.String = column("the case, where it could be read")
+    field: pl.String = column("the field at fault", required=True)
+    rule: pl.String = column("the rule's stable ID", required=True)
+    message: pl.String = column("what is wrong and what to do", required=True)
+    raw: pl.String = column(r"the record as it stood; bytes that are not UTF-8 as \xNN", required=True)
+
+
+class Summary(_Strict):
+    """`summary.parquet`: a row per slice value, metric and cutoff."""
+
+    run_id: pl.String = column("the run", required=True)
+    slice: pl.String = column("all, split, tag, answerable or a field named with --slice", required=True)
+    slice_value: pl.String = column("the value; `…` sums what is beyond 1,000 values", required=True)
+    metric: pl.String = column("the metric's base name", required=True)
+    k: pl.Int64 = column("the cutoff, null when there is none")
+    mean: pl.Float64 = column("sum over scored cases ÷ n_scored: the macro average")
+    weighted_mean: pl.Float64 = column("the same, weighted by the cases' weights")
+    pooled: pl.Float64 = column("numerator ÷ denominator: the micro average of a ratio")
+    sum: pl.Float64 = column("sum of the values; unauthorized counts include failed cases")
+    numerator: pl.Int64 = column("sum of a ratio's numerators")
+    denominator: pl.Int64 = column("sum of a ratio's denominators")
+    n_scored: pl.Int64 = column("cases in the mean", required=True)
+    n_undefined: pl.Int64 = column("cases run for which the metric is undefined", required=True)
+    n_not_run: pl.Int64 = column("cases that failed", required=True)
+    n_cases: pl.Int64 = column("n_scored + n_undefined + n_not_run", required=True)
+
+
+class Stages(_Strict):
+    """`stages.parquet`: a row per slice value, stage and break point."""
+
+    run_id: pl.String = column("the run", required=True)
+    slice: pl.String = column("as in the summary", required=True)
+    slice_value: pl.String = column("as in the summary", required=True)
+    stage: pl.String = column("where cases broke, or pass", required=True)
+    break_point: pl.String = column("how; null for a pass")
+    n: pl.Int64 = column("cases", required=True)
+    share: pl.Float64 = column("of the cases run; null for those that were not")
+
+
+class Findings(_Strict):
+    """`findings.parquet`: a row per kind of finding."""
+
+    run_id: pl.String = column("the run", required=True)
+    finding: pl.String = column("the kind", required=True)
+    n: pl.Int64 = column("cases that show it", required=True)
+    example_case_ids: pl.List = column("the first of them", required=True, inner=pl.String)
+
+
+class Gates(_Strict):
+    """`gates.parquet`: a row per gate."""
+
+    run_id: pl.String = column("the run", required=True)
+    gate: pl.String = column("the gate as given", required=True)
+    value: pl.Float64 = column("what was measured, null when nothing was")
+    threshold: pl.Float64 = column("what it is held against", required=True)
+    passed: pl.Boolean = column("the verdict", required=True)
+    reason: pl.String = column("in words", required=True)

@@ -1,0 +1,242 @@
+"""Flags → request → pipeline → exit code. Nothing is computed here."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+import click
+
+from ragtriage import __version__
+from ragtriage.errors import (
+    EXIT_GATE_FAILED,
+    EXIT_INTERNAL,
+    EXIT_PASSED,
+    EXIT_REFUSED,
+    RagtriageError,
+)
+
+_FORMATS = ("table", "markdown", "json")
+
+
+def main(arguments: list[str] | None = None) -> NoReturn:
+    """Run the command line and exit with its code; a user's mistake shows no traceback."""
+    sys.exit(run(arguments))
+
+
+def run(arguments: list[str] | None = None) -> int:
+    """Run the command line and return its exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            # Reports hold any text; a terminal that cannot show a character shows an escape.
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        code = cli.main(arguments, prog_name="ragtriage", standalone_mode=False)
+    except click.exceptions.Exit as stop:
+        return int(stop.exit_code)
+    except click.Abort:
+        click.echo("interrupted", err=True)
+        return EXIT_INTERNAL
+    except click.ClickException as error:
+        hint = f" {error.option_name}:" if isinstance(error, click.BadOptionUsage) else ""
+        click.echo(f"ragtriage:{hint} {error.format_message()}", err=True)
+        return EXIT_REFUSED
+    except RagtriageError as error:
+        click.echo(str(error), err=True)
+        return error.exit_code
+    except BrokenPipeError:
+        # Whoever read our output has gone; the run itself is complete.
+        sys.stdout = open("/dev/null", "w", encoding="utf-8")  # noqa: SIM115, PTH123 - kept until exit
+        return EXIT_INTERNAL
+    except Exception:  # noqa: BLE001 - the last resort: exit code 3 and all we know
+        click.echo("ragtriage: internal error; please report it with what follows", err=True)
+        click.echo(traceback.format_exc(), err=True)
+        return EXIT_INTERNAL
+    return EXIT_PASSED if code is None else int(code)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, message="%(prog)s %(version)s")
+def cli() -> None:
+    """Says, case by case, which part of a retrieval-augmented assistant broke.
+
+    Reads recorded cases, holds them against their schema, computes metrics, finds the stage at
+    which each case broke, and writes Parquet, HTML, Markdown and JSON. No model call, no network.
+    """
+
+
+def _input_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """What both `evaluate` and `validate` take."""
+    options = [
+        click.argument("inputs", nargs=-1, metavar="[INPUT]..."),
+        click.option("--cases", multiple=True, metavar="FILE", help="Cases, apart from their traces."),
+        click.option("--trace", multiple=True, metavar="FILE", help="Traces, joined by case ID."),
+        click.option("--corpus", multiple=True, metavar="FILE", help="The passages there are."),
+        click.option("--contract", metavar="NAME", help="auto (default), diagnosis, citation, ranking, answer."),
+        click.option("--map", "mapping", multiple=True, metavar="THEIRS=OURS", help="A field's name in your file."),
+        click.option("--extra", metavar="fail|ignore", help="Unknown fields: an error, or set aside."),
+        click.option("--unknown-trace", metavar="fail|ignore", help="Traces without a case."),
+        click.option("--missing-trace", metavar="fail|empty|not-run", help="Cases without a trace."),
+        click.option("--on-invalid", metavar="fail|quarantine", help="Rows that break a rule."),
+        click.option("--config", metavar="FILE.toml", help="Any of these options in a file."),
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+@cli.command()
+@_input_options
+@click.option("--k", multiple=True, metavar="N", help="Cutoffs; the first is the ledger's [10].")
+@click.option("--normalizer", metavar="NAME", help="lower-whitespace, exact, casefold, squad.")
+@click.option("--abstain-text", multiple=True, metavar="TEXT", help="An answer that declines.")
+@click.option("--slice", "slice_", multiple=True, metavar="FIELD", help="Another field to slice by.")
+@click.option("--about", metavar="FILE.toml", help="What was run: shown at the head of reports.")
+@click.option("--gate", multiple=True, metavar="EXPR", help="For example 'recall@5 >= 0.8'.")
+@click.option("--min-recall", metavar="X", help="Least recall at the first cutoff, 0 to 1.")
+@click.option("--min-context-precision", metavar="X", help="Least context precision, same cutoff.")
+@click.option("--min-mrr", metavar="X", help="Least mean reciprocal rank, uncut.")
+@click.option("--min-citation-coverage", metavar="X", help="Least citation coverage.")
+@click.option("--min-citation-validity", metavar="X", help="Least citation validity.")
+@click.option("--out", metavar="DIR", help="Where runs are written [reports/].")
+@click.option("--run-id", metavar="ID", help="Name of the run's folder.")
+@click.option("--no-write", is_flag=True, help="Print only.")
+@click.option("--all-cases", is_flag=True, help="Every case in the reports, not the first 500.")
+@click.option("--format", "format_", metavar="|".join(_FORMATS), help="What stdout shows.")
+def evaluate(**flags: Any) -> int:
+    """Evaluate recorded cases and say where each one broke.
+
+    INPUT: JSON lines, JSON, CSV, TSV or Parquet; files, folders, globs, or - for standard input.
+    Exit code 0: all gates hold; 1: one failed; 2: arguments or input; 3: internal error.
+    """
+    from ragtriage.pipeline import run_request  # noqa: PLC0415 - polars loads only for real work
+    from ragtriage.request import build_request  # noqa: PLC0415
+
+    shown = _format(flags.pop("format_"))
+    request = build_request(_options(flags))
+    run = run_request(request, progress=_progress())
+    click.echo(_rendered(run.report, shown), nl=False)
+    _say_where(run.path)
+    return _verdict(run)
+
+
+@cli.command()
+@_input_options
+def validate(**flags: Any) -> int:
+    """Check an input and write nothing: exit code 0 or 2."""
+    from ragtriage.pipeline import check_request  # noqa: PLC0415 - as above
+    from ragtriage.request import build_request  # noqa: PLC0415
+
+    request = build_request(_options(flags) | {"write": False})
+    lines = check_request(request, progress=_progress())
+    click.echo(
+        f"{lines.read:,} lines read: {lines.accepted:,} accepted, "
+        f"{lines.set_aside:,} set aside, {lines.blank:,} blank"
+    )
+    return EXIT_PASSED
+
+
+@cli.command()
+@click.option("--example", metavar="CONTRACT", help="Print a starter file for a contract.")
+@click.option("--format", "format_", default="text", metavar="text|json", help="How it is printed.")
+def schema(example: str | None, format_: str) -> int:
+    """Print what may be read and what is written, from the models themselves."""
+    from ragtriage.publish import contract  # noqa: PLC0415 - as above
+
+    if format_ not in ("text", "json"):
+        raise click.UsageError(f"--format: {format_!r} is not one of text, json")
+    if example is not None:
+        click.echo(contract.example(example), nl=False)
+    else:
+        click.echo(contract.as_json() if format_ == "json" else contract.as_text(), nl=False)
+    return EXIT_PASSED
+
+
+def _options(flags: dict[str, Any]) -> dict[str, Any]:
+    """Flags over a config file over defaults; gates of both hold."""
+    from ragtriage.request import load_config  # noqa: PLC0415 - as above
+
+    config_file = flags.pop("config")
+    options = load_config(config_file) if config_file else {}
+    given = {name.rstrip("_"): value for name, value in flags.items() if value not in (None, (), False)}
+    if "mapping" in given:
+        given["map"] = options.get("map", {}) | dict(_pair(item) for item in given.pop("mapping"))
+    if "k" in given:
+        given["k"] = _cutoffs(given["k"])
+    if given.pop("no_write", False):
+        given["write"] = False
+    for name in given:
+        if name.startswith("min_"):
+            given[name] = _threshold(name, given[name])
+    given["gate"] = (*options.get("gate", ()), *given.get("gate", ()))
+    return options | given
+
+
+def _pair(item: str) -> tuple[str, str]:
+    theirs, equals, ours = item.rpartition("=")
+    if not equals or not theirs or not ours:
+        raise click.UsageError(f"--map: {item!r}: write THEIRS=OURS")
+    return theirs, ours
+
+
+def _cutoffs(values: tuple[str, ...]) -> list[int]:
+    cutoffs = []
+    for part in ",".join(values).split(","):
+        text = part.strip()
+        if not text.isascii() or not text.isdigit() or int(text) < 1:
+            raise click.UsageError(f"--k: {part!r} is not a whole number of at least 1")
+        cutoffs.append(int(text))
+    return cutoffs
+
+
+def _threshold(name: str, text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        option = "--" + name.replace("_", "-")
+        raise click.UsageError(f"{option}: {text!r} is not a number from 0 to 1") from None
+
+
+def _format(name: str | None) -> str:
+    if name is None:
+        return "table" if sys.stdout.isatty() else "markdown"
+    if name not in _FORMATS:
+        raise click.UsageError(f"--format: {name!r} is not one of {', '.join(_FORMATS)}")
+    return name
+
+
+def _rendered(report: Any, shown: str) -> str:
+    from ragtriage.publish.formats import render  # noqa: PLC0415 - as above
+
+    return render(report, shown, color=sys.stdout.isatty())
+
+
+def _say_where(path: Any) -> None:
+    if path is not None:
+        click.echo(f"report: {path / 'report.html'}", err=True)
+
+
+def _verdict(run: Any) -> int:
+    if run.passed:
+        return EXIT_PASSED
+    for gate in run.report["gates"]:
+        if not gate["passed"]:
+            click.echo(f"gate failed: {gate['gate']}: {gate['reason']}", err=True)
+    if run.report["run"]["n_cases"] == run.report["run"]["n_not_run"]:
+        click.echo("no case was run: nothing was measured", err=True)
+    return EXIT_GATE_FAILED
+
+
+def _progress() -> Callable[[str, int], None] | None:
+    """A line on stderr that keeps itself up to date, on a terminal only."""
+    if not sys.stderr.isatty():
+        return None
+    from ragtriage.publish.progress import Progress  # noqa: PLC0415 - as above
+
+    return Progress(sys.stderr)
+
+
+if __name__ == "__main__":
+    main()

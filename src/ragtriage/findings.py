@@ -1,0 +1,179 @@
+"""Lint that is not an error: what a person should look at before trusting the numbers.
+
+One entry a finding, with what it means. Each is an expression over a case's terms, but for
+`disjoint-ids`, which only the whole run can tell.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+
+DISJOINT = "disjoint-ids"
+# Fewer cases than this may miss by chance.
+DISJOINT_FROM = 5
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A kind of finding; `traced`: it speaks of the run, so not on cases that failed."""
+
+    name: str
+    meaning: str
+    test: pl.Expr
+    traced: bool = True
+
+
+_ANSWERED = pl.col("did_abstain").eq_missing(False) | pl.col("did_abstain").is_null()
+
+FINDINGS: tuple[Finding, ...] = (
+    Finding(
+        "duplicate-retrieved",
+        "an ID was returned more than once; repeats collapse to the first",
+        pl.col("retrieved_ids").list.len() > pl.col("n_retrieved"),
+    ),
+    Finding(
+        "duplicate-required",
+        "two requirements are the same; they count once",
+        pl.col("n_given") > pl.col("n_requirements"),
+        traced=False,
+    ),
+    Finding(
+        "empty-retrieval",
+        "the retriever returned nothing",
+        pl.col("n_retrieved") == 0,
+    ),
+    Finding(
+        "no-relevance-labels",
+        "nothing is required and the case is not known to be unanswerable",
+        (pl.col("n_requirements") == 0) & pl.col("is_answerable").ne_missing(False),
+        traced=False,
+    ),
+    Finding(
+        "citation-not-retrieved",
+        "the answer cites an ID that was not retrieved",
+        pl.col("n_cited_retrieved") < pl.col("n_cited"),
+    ),
+    Finding(
+        "citation-not-in-context",
+        "the answer cites an ID that was not in the context",
+        pl.col("n_cited_context") < pl.col("n_cited"),
+    ),
+    Finding(
+        "no-citations",
+        "the system answered without citing anything",
+        (pl.col("n_cited") == 0) & pl.col("is_answerable").ne_missing(False) & _ANSWERED,
+    ),
+    Finding(
+        "context-not-retrieved",
+        "the context holds an ID that was not retrieved",
+        pl.col("distinct_context").list.set_difference(pl.col("distinct_retrieved")).list.len() > 0,
+    ),
+    Finding(
+        "near-miss-id",
+        "a required ID equals a retrieved one but for case, white space or Unicode form",
+        pl.col("near_miss"),
+    ),
+    Finding(
+        "dangling-required",
+        "a requirement has no member in the corpus",
+        pl.col("any_dangling"),
+        traced=False,
+    ),
+    Finding(
+        "required-not-allowed",
+        "a requirement has no member that this requester may see",
+        pl.col("any_barred"),
+        traced=False,
+    ),
+    Finding(
+        "label-conflict",
+        "`abstained` as declared differs from what the answer says",
+        pl.col("abstained") != pl.col("answer_abstains"),
+        traced=False,
+    ),
+    Finding(
+        "unjudged",
+        "an ID within the first cutoff has no grade",
+        pl.col("n_unjudged") > 0,
+    ),
+)
+
+MEANINGS = {finding.name: finding.meaning for finding in FINDINGS} | {
+    DISJOINT: "no required ID is ever retrieved: the ID spaces of labels and retriever differ"
+}
+
+
+def with_findings(cases: pl.DataFrame, ledger: pl.DataFrame, k: int) -> pl.DataFrame:
+    """The cases with `findings`, the sorted names of what applies to each."""
+    noted = cases.join(_of_requirements(ledger), on="row", how="left", maintain_order="left")
+    noted = noted.join(_near_misses(cases, ledger), on="row", how="left", maintain_order="left")
+    noted = noted.with_columns(n_unjudged=_unjudged(cases, k))
+    ran = pl.col("error").is_null()
+    names = []
+    for finding in sorted(FINDINGS, key=lambda finding: finding.name):
+        applies = finding.test.fill_null(False)
+        if finding.traced:
+            applies &= ran
+        names.append(pl.when(applies).then(pl.lit(finding.name)))
+    return noted.with_columns(findings=pl.concat_list(names).list.drop_nulls())
+
+
+def _of_requirements(ledger: pl.DataFrame) -> pl.DataFrame:
+    return ledger.group_by("row").agg(
+        any_dangling=(~pl.col("listed")).any(), any_barred=(~pl.col("authorised")).any()
+    )
+
+
+def _unjudged(cases: pl.DataFrame, k: int) -> pl.Expr:
+    if cases["grades"].null_count() == cases.height:
+        return pl.lit(None, pl.Int64)
+    graded = pl.col("grades").list.eval(pl.element().struct.field("id"))
+    return pl.col("distinct_retrieved").list.head(k).list.set_difference(graded).list.len()
+
+
+def _near_misses(cases: pl.DataFrame, ledger: pl.DataFrame) -> pl.DataFrame:
+    """Rows where a requirement nobody returned looks like something that was returned."""
+    unmet = ledger.filter("unmet").select("row", id="ids").explode("id")
+    folded = _folded("id")
+    returned = (
+        cases.select("row", id="distinct_retrieved")
+        .join(unmet.select("row").unique(), on="row", how="semi")
+        .filter(pl.col("id").list.len() > 0)
+        .explode("id")
+    )
+    both = unmet.select("row", key=folded).join(
+        returned.select("row", key=folded).unique(), on=["row", "key"], how="semi"
+    )
+    return both.select("row").unique().with_columns(near_miss=pl.lit(True))
+
+
+def _folded(name: str) -> pl.Expr:
+    return pl.col(name).str.normalize("NFC").str.to_lowercase().str.strip_chars()
+
+
+class DisjointIds:
+    """Watches a run for label IDs that the retriever never speaks."""
+
+    def __init__(self) -> None:
+        self._cases = 0
+        self._met = False
+        self._examples: list[str] = []
+
+    def add(self, cases: pl.DataFrame, examples: int) -> None:
+        """Take in a chunk's cases with their terms."""
+        asked = cases.filter(
+            pl.col("error").is_null()
+            & (pl.col("n_requirements") > 0)
+            & (pl.col("n_retrieved") > 0)
+        )
+        self._cases += asked.height
+        self._met |= bool((~asked["all_unmet"]).any())
+        self._examples += asked["case_id"].head(examples - len(self._examples)).to_list()
+
+    def result(self) -> tuple[int, list[str]]:
+        """How many cases show it (0: none) and some of them."""
+        if self._met or self._cases < DISJOINT_FROM:
+            return 0, []
+        return self._cases, self._examples

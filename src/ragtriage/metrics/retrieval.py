@@ -1,0 +1,156 @@
+"""Metrics of what the retriever returned against what was required. Nothing of the context.
+
+Ranks are 1-based places among the distinct retrieved IDs; a requirement is *hit* at the first
+rank that holds an authorised member of it. Lists per case: `hit_ranks` ascending, with
+`hit_credit` and `hit_gain` beside it; `relevant_retrieved`, the ranks that hold any relevant ID.
+"""
+
+from __future__ import annotations
+
+import polars as pl
+
+from ragtriage.metrics.registry import LABELS, RETRIEVED, Ratio, metric
+
+_NEEDS = (RETRIEVED, LABELS)
+_REQUIREMENTS = pl.col("n_requirements")
+
+
+def _within(ranks: str, k: int | None) -> pl.Expr:
+    """How many of a list's ranks are at most k."""
+    values = pl.col(ranks)
+    found = values.list.len() if k is None else values.list.eval(pl.element() <= k).list.sum()
+    return found.fill_null(0).cast(pl.Int64)
+
+
+def _hits(k: int | None) -> pl.Expr:
+    return _within("hit_ranks", k)
+
+
+def _relevant(k: int | None) -> pl.Expr:
+    return _within("relevant_retrieved", k)
+
+
+def _where_required(value: pl.Expr) -> pl.Expr:
+    return pl.when(_REQUIREMENTS > 0).then(value)
+
+
+@metric(
+    family="retrieval",
+    kind="ratio",
+    needs=_NEEDS,
+    cutoff="both",
+    source="trec_eval recall; IR textbook",
+)
+def recall(k: int | None) -> Ratio:
+    """Requirements hit ÷ requirements.
+
+    Formula: |{g in G: g hit in R@k}| / |G|; uncut without k. Range 0 to 1. Undefined when
+    nothing is required.
+    """
+    return Ratio(_hits(k), _REQUIREMENTS)
+
+
+@metric(
+    family="retrieval", kind="ratio", needs=_NEEDS, cutoff="at_k", empty=0, source="trec_eval P"
+)
+def precision(k: int) -> Ratio:
+    """Relevant IDs in the first k ÷ k, however many were returned.
+
+    Range 0 to 1. 0 when nothing was returned or nothing is required.
+    """
+    return Ratio(_relevant(k), pl.lit(k))
+
+
+@metric(
+    family="retrieval",
+    kind="ratio",
+    needs=_NEEDS,
+    cutoff="at_k",
+    empty=0,
+    source="set precision of what was considered",
+)
+def context_precision(k: int) -> Ratio:
+    """Relevant IDs in the first k ÷ IDs considered.
+
+    Formula: |relevant in R@k| / |R@k|. Range 0 to 1. 0 when nothing was returned. The set
+    form: the order within R@k does not count (average precision is the rank-aware one).
+    """
+    return Ratio(_relevant(k), pl.min_horizontal(pl.col("n_retrieved"), pl.lit(k)))
+
+
+@metric(
+    family="retrieval",
+    kind="count",
+    needs=_NEEDS,
+    cutoff="at_k",
+    bounds=(0, None),
+    better="lower",
+    source="ragtriage",
+)
+def redundant(k: int) -> pl.Expr:
+    """Relevant IDs in the first k that hit no requirement for the first time (count)."""
+    first = pl.col("hit_ranks").list.unique().list.eval(pl.element() <= k).list.sum()
+    return _relevant(k) - first.fill_null(0).cast(pl.Int64)
+
+
+@metric(
+    family="retrieval", kind="boolean", needs=_NEEDS, cutoff="at_k", source="hit rate, success@k"
+)
+def hit(k: int) -> pl.Expr:
+    """Was any requirement hit in the first k? Undefined when nothing is required."""
+    return _where_required(_hits(k) > 0)
+
+
+@metric(family="retrieval", kind="boolean", needs=_NEEDS, cutoff="at_k", source="ragtriage")
+def all_required(k: int) -> pl.Expr:
+    """Was every requirement hit in the first k? Undefined when nothing is required."""
+    return _where_required(_hits(k) == _REQUIREMENTS)
+
+
+@metric(
+    family="retrieval", kind="score", needs=_NEEDS, cutoff="both", source="trec_eval recip_rank"
+)
+def reciprocal_rank(k: int | None) -> pl.Expr:
+    """1 ÷ rank of the first relevant ID; within the first k, or uncut.
+
+    Range 0 to 1. 0 when there is none.
+    """
+    first = pl.col("relevant_retrieved").list.first()
+    reached = first.is_not_null() if k is None else first <= k
+    return pl.when(reached).then(1 / first).otherwise(0.0)
+
+
+@metric(
+    family="retrieval", kind="score", needs=_NEEDS, cutoff="at_k", source="trec_eval map_cut"
+)
+def average_precision(k: int) -> pl.Expr:
+    """Mean over all requirements of the precision at their first hit.
+
+    Formula: Σ over requirements first hit at a rank r ≤ k of (ranks ≤ r that newly hit a
+    requirement ÷ r), ÷ |G|. Range 0 to 1. A requirement never hit adds 0; undefined when
+    nothing is required.
+    """
+    credit = pl.col("hit_credit").list.head(_hits(k)).list.sum().fill_null(0.0)
+    return _where_required(credit / _REQUIREMENTS)
+
+
+@metric(
+    family="retrieval", kind="score", needs=_NEEDS, cutoff="at_k", source="trec_eval ndcg_cut"
+)
+def ndcg(k: int) -> pl.Expr:
+    """Discounted gain of first hits ÷ that of the ideal ranking of all requirements.
+
+    Formula: DCG@k / ideal DCG@k, gain ÷ log2(rank + 1), linear gain: the requirement's largest
+    grade, 1 when ungraded. A requirement pays once. Range 0 to 1 (capped: an ID that meets two
+    requirements at once could exceed it). Undefined when nothing is required.
+    """
+    gained = pl.col("hit_gain").list.head(_hits(k)).list.sum().fill_null(0.0)
+    ideal = pl.col("ideal_gain").list.head(k).list.sum()
+    return _where_required(pl.min_horizontal(gained / ideal, pl.lit(1.0)))
+
+
+@metric(family="retrieval", kind="ratio", needs=_NEEDS, source="trec_eval Rprec")
+def r_precision() -> Ratio:
+    """Relevant IDs in the first |G| ÷ |G|. Range 0 to 1; undefined when nothing is required."""
+    beyond = pl.col("relevant_retrieved").cast(pl.List(pl.Int64)) - _REQUIREMENTS
+    return Ratio(beyond.list.eval(pl.element() <= 0).list.sum().fill_null(0), _REQUIREMENTS)

@@ -1,0 +1,303 @@
+"""A run: the steps in order, folded over chunks. Every step is elsewhere; this only calls them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from typing import Any
+
+import polars as pl
+
+from ragtriage.errors import InputError, InvalidRowsError, UsageError
+from ragtriage.gates import Gate, Verdict, check_observed, judge, parse_gate, threshold_gates
+from ragtriage.metrics import Column, columns_for
+from ragtriage.publish.folder import RunFolder
+from ragtriage.publish.identity import new_run_id, started_at
+from ragtriage.publish.outcome import Outcome, manifest, write_outcome
+from ragtriage.publish.tables import case_table, evidence_table, reject_table, rows_table
+from ragtriage.read.chunk import Chunk, RowFault
+from ragtriage.read.corpus import joined_rows, open_corpus
+from ragtriage.read.input import Input, open_input
+from ragtriage.read.join import open_joined
+from ragtriage.relevance import Corpus
+from ragtriage.request import EvaluateRequest, build_request, read_toml
+from ragtriage.run import Run
+from ragtriage.schemas import results
+from ragtriage.schemas.contracts import CONTRACTS
+from ragtriage.schemas.inputs import CaseRows, CorpusRows
+from ragtriage.scoring import score
+from ragtriage.summary import STANDARD_SLICES, Summary
+from ragtriage.tally import SHOWN_CASES, FileLines, Tally
+from ragtriage.validate import Validator
+
+Progress = Callable[[str, int], None]
+
+
+def evaluate(source: Any, **options: Any) -> Run:
+    """Evaluate one input and return the run.
+
+    Args:
+        source: a path, several, or a polars frame of combined records; None with `cases` and
+            `trace`.
+        options: what the command line has as flags, under the same names (`k=[5, 10]`,
+            `gate=[…]`, `write=False`, …); see `ragtriage.request.EvaluateRequest`.
+
+    Raises:
+        UsageError: an option makes no sense.
+        InputError: the input is refused; the text is what the command line prints.
+    """
+    frame = source if isinstance(source, pl.DataFrame) else None
+    if frame is None and source is not None:
+        paths = [source] if isinstance(source, str) or hasattr(source, "__fspath__") else source
+        options["inputs"] = [str(path) for path in paths]
+    listed = ("k", "cases", "trace", "corpus", "gate", "slice", "abstain_text")
+    for name in listed:
+        if isinstance(options.get(name), str | int) and not isinstance(options.get(name), bool):
+            options[name] = [options[name]]
+    request = build_request(options)
+    return run_request(request, frame=frame, keep_frames=not request.write)
+
+
+def run_request(
+    request: EvaluateRequest,
+    *,
+    frame: pl.DataFrame | None = None,
+    keep_frames: bool = False,
+    progress: Progress | None = None,
+) -> Run:
+    """Carry out a request; the folder appears whole, or not at all."""
+    if frame is None and not request.inputs and not request.cases:
+        raise UsageError("no input; give a file, a folder, a glob or - (or --cases and --trace)")
+    started = started_at()
+    configuration = request.model_dump_json(exclude={"out", "run_id"}, by_alias=True)
+    run_id = request.run_id or new_run_id(started, configuration)
+    folder = RunFolder(request.out, run_id) if request.write else None
+    if folder is not None:
+        folder.open()
+    try:
+        evaluation = _Evaluation(
+            request, folder, run_id, keep_frames=keep_frames, progress=progress
+        )
+        return evaluation.run(frame, started)
+    finally:
+        if folder is not None:
+            folder.close()
+
+
+def check_request(request: EvaluateRequest, *, progress: Progress | None = None) -> FileLines:
+    """Check an input and write nothing.
+
+    Returns:
+        The lines that were read, accepted, set aside and blank.
+
+    Raises:
+        InputError: the input is refused, or rows are and none may be set aside.
+    """
+    if not request.inputs and not request.cases:
+        raise UsageError("no input; give a file, a folder, a glob or - (or --cases and --trace)")
+    return _Evaluation(request, None, "", keep_frames=False, progress=progress).check()
+
+
+class _Evaluation:
+    """One run in progress."""
+
+    def __init__(
+        self,
+        request: EvaluateRequest,
+        folder: RunFolder | None,
+        run_id: str,
+        *,
+        keep_frames: bool,
+        progress: Progress | None,
+    ) -> None:
+        self._request = request
+        self._folder = folder
+        self._run_id = run_id
+        self._keep = keep_frames
+        self._progress = progress or (lambda _step, _lines: None)
+        self._gates = _parsed_gates(request)
+        self._about = read_toml(request.about) if request.about else {}
+        self._tally = Tally(shown=None if request.all_cases else SHOWN_CASES)
+        self._kept: dict[str, list[pl.DataFrame]] = {"cases": [], "evidence": [], "rejects": []}
+        self._parts = {"cases": 0, "evidence": 0, "rejects": 0}
+        self._timings: dict[str, float] = {}
+
+    def run(self, frame: pl.DataFrame | None, started: datetime) -> Run:
+        """All of it."""
+        request = self._request
+        with self._timed("index"):
+            self._progress("indexing", 0)
+            spill = self._folder.spill if self._folder else None
+            given = (
+                open_joined(request, spill) if request.cases else open_input(request, frame, spill)
+            )
+            for gate in self._gates:
+                check_observed(gate, given.fields, request.k)
+            corpus = self._corpus(given)
+        columns = [c for c in columns_for(request.k) if c.metric.observed(given.fields)]
+        summary = Summary(columns, request.slice, weighted="weight" in given.fields)
+        self._fold(given, corpus, columns, summary)
+        self._refuse_if_invalid(given, summary, started)
+        outcome = self._outcome(given, summary, started)
+        if self._folder is not None:
+            write_outcome(outcome, self._folder, self._timings)
+        return Run.of(outcome, self._folder, self._kept if self._keep else None)
+
+    def check(self) -> FileLines:
+        """The first half of it."""
+        request = self._request
+        given = open_joined(request, None) if request.cases else open_input(request, None, None)
+        self._corpus(given)
+        validator = Validator(CaseRows, CONTRACTS[request.contract], given.duplicates)
+        accepted = 0
+        for chunk in given.chunks():
+            rows, faults = validator.check(chunk)
+            self._count(chunk)
+            self._set_aside(faults)
+            accepted += rows.height
+            self._progress("checking", self._tally.totals.read)
+        if self._tally.n_refused:
+            total = self._tally.n_refused
+            note = f"{total:,} {'error' if total == 1 else 'errors'}"
+            raise InvalidRowsError(self._tally.messages, total, None, note)
+        if not accepted:
+            raise InputError(f"{_names(given)}: no case in it")
+        return self._tally.totals
+
+    def _corpus(self, given: Input) -> Corpus | None:
+        rows = open_corpus(self._request)
+        if rows is None:
+            return None
+        validator = Validator(CorpusRows, None, rows.duplicates, "evidence_id")
+        accepted = []
+        for chunk in rows.chunks:
+            good, faults = validator.check(chunk)
+            self._count(chunk)
+            self._set_aside(faults)
+            accepted.append(good)
+        given.files += rows.files
+        return Corpus.from_rows(joined_rows(accepted))
+
+    def _fold(
+        self, given: Input, corpus: Corpus | None, columns: list[Column], summary: Summary
+    ) -> None:
+        """Second pass: check, score, write and sum chunk by chunk.
+
+        Once a row is refused and none may be set aside, the rest is only checked: all errors
+        are reported, nothing is evaluated.
+        """
+        request = self._request
+        validator = Validator(CaseRows, CONTRACTS[request.contract], given.duplicates)
+        full = columns_for(request.k)
+        for chunk in given.chunks():
+            with self._timed("validate"):
+                accepted, faults = validator.check(chunk)
+                self._count(chunk)
+                self._set_aside(faults)
+            self._progress("evaluating", self._tally.totals.read)
+            if accepted.is_empty() or (self._tally.n_refused and request.on_invalid == "fail"):
+                continue
+            with self._timed("score"):
+                scored = score(accepted, request, full, corpus)
+            with self._timed("sum"):
+                summary.add(scored.cases)
+                self._tally.add_cases(scored.cases, scored.ledger)
+            with self._timed("write"):
+                self._write("cases", case_table(scored.cases, full))
+                self._write("evidence", evidence_table(scored.ledger))
+
+    def _count(self, chunk: Chunk) -> None:
+        for name, read, blank in chunk.counts:
+            self._tally.add_lines(name, read, blank)
+
+    def _set_aside(self, faults: list[RowFault]) -> None:
+        if faults:
+            self._tally.add_faults(faults)
+            self._write("rejects", reject_table(faults))
+
+    def _write(self, table: str, frame: pl.DataFrame) -> None:
+        if self._keep:
+            self._kept[table].append(frame)
+        if self._folder is not None:
+            self._folder.write_table(f"{table}/part-{self._parts[table]:05d}.parquet", frame)
+        self._parts[table] += 1
+
+    def _refuse_if_invalid(self, given: Input, summary: Summary, started: datetime) -> None:
+        refused = self._tally.n_refused and self._request.on_invalid == "fail"
+        if not refused and summary.n_cases:
+            return
+        if not self._tally.n_faults:
+            raise InputError(f"{_names(given)}: no case in it; nothing to evaluate")
+        where = None
+        if self._folder is not None:
+            for name in ("cases", "evidence"):
+                self._folder.discard(name)
+            refused_run = self._outcome(given, summary, started)
+            self._folder.write_json(
+                "manifest.json", manifest(refused_run, "refused", self._timings)
+            )
+            self._folder.publish()
+            where = str(self._folder.path / "rejects")
+        total = self._tally.n_refused
+        note = "" if refused else f"all {self._tally.totals.set_aside:,} records were set aside; no case left"
+        raise InvalidRowsError(self._tally.messages, total, where, note)
+
+    def _outcome(self, given: Input, summary: Summary, started: datetime) -> Outcome:
+        table, stages = summary.table(), summary.stages()
+        findings = rows_table(results.Findings, self._tally.findings())
+        verdicts = judge(self._gates, table, stages, findings, summary.cases_run())
+        passed = all(verdict.passed for verdict in verdicts) and summary.n_cases > summary.n_not_run
+        return Outcome(
+            request=self._request,
+            run_id=self._run_id,
+            started=f"{started:%Y-%m-%dT%H:%M:%SZ}",
+            given=given,
+            about=self._about,
+            summary=table,
+            stages=stages,
+            findings=findings,
+            gates=rows_table(results.Gates, [_gate_row(verdict) for verdict in verdicts]),
+            tally=self._tally,
+            passed=passed,
+            n_cases=summary.n_cases,
+            n_not_run=summary.n_not_run,
+            overflowed=summary.overflowed,
+            columns=summary.columns,
+        )
+
+    @contextmanager
+    def _timed(self, step: str) -> Iterator[None]:
+        start = time.perf_counter()
+        try:
+            yield
+        finally:
+            self._timings[step] = self._timings.get(step, 0.0) + time.perf_counter() - start
+
+
+def _names(given: Input) -> str:
+    return ", ".join(str(entry["path"]) for entry in given.files[:3]) or "the input"
+
+
+def _parsed_gates(request: EvaluateRequest) -> list[Gate]:
+    slices = ("all", *STANDARD_SLICES, *request.slice)
+    minima = {
+        name: getattr(request, name)
+        for name in EvaluateRequest.model_fields
+        if name.startswith("min_")
+    }
+    return [
+        *threshold_gates(minima, request.ledger_k),
+        *(parse_gate(text, slices) for text in request.gate),
+    ]
+
+
+def _gate_row(verdict: Verdict) -> dict[str, object]:
+    return {
+        "gate": verdict.gate,
+        "value": verdict.value,
+        "threshold": verdict.threshold,
+        "passed": verdict.passed,
+        "reason": verdict.reason,
+    }

@@ -1,0 +1,153 @@
+"""What may be read and what is written, in words and as JSON, from the models alone."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pandera.polars as pa
+import polars as pl
+
+from ragtriage.errors import UsageError, nearest
+from ragtriage.metrics import REGISTRY
+from ragtriage.publish.folder import to_json
+from ragtriage.schemas import results
+from ragtriage.schemas.contracts import CONTRACTS
+from ragtriage.schemas.inputs import Cases, Corpus, dtypes, infos
+from ragtriage.schemas.rules import RULES
+
+_INPUTS: dict[str, type[pa.DataFrameModel]] = {"cases": Cases, "corpus": Corpus}
+_TABLES: dict[str, type[pa.DataFrameModel]] = {
+    "cases": results.CaseResults,
+    "evidence": results.Evidence,
+    "rejects": results.Rejects,
+    "summary": results.Summary,
+    "stages": results.Stages,
+    "findings": results.Findings,
+    "gates": results.Gates,
+}
+# One value a field, so that a starter file is a case that passes.
+_VALUES: dict[str, Any] = {
+    "case_id": "case-1",
+    "question": "How long may I keep a book?",
+    "split": "development",
+    "expected_answers": ["three weeks"],
+    "required_ids": ["loans-1"],
+    "retrieved_ids": ["loans-1", "fees-2"],
+    "context_ids": ["loans-1"],
+    "cited_ids": ["loans-1"],
+    "answer": "Three weeks",
+    "answer_correct": True,
+}
+_ALWAYS = ("question", "answer_correct")
+
+
+def example(name: str) -> str:
+    """A starter file for a contract: two cases in JSON lines, the second unanswerable.
+
+    Raises:
+        UsageError: there is no such contract.
+    """
+    contract = CONTRACTS.get(name)
+    if contract is None:
+        known = list(CONTRACTS)
+        raise UsageError(f"--example: no contract {name!r}{nearest(name, known)}; one of {known}")
+    fields = set(_VALUES) if name == "auto" else {*contract.requires, *contract.any_of, *_ALWAYS}
+    fields -= {"required_groups", "grades"}
+    if name == "ranking":
+        fields -= {"answer_correct"}
+    first = {field: value for field, value in _VALUES.items() if field in fields}
+    second = first | {"case_id": "case-2"}
+    for field, value in first.items():
+        if isinstance(value, list):
+            second[field] = []
+    if "question" in second:
+        second["question"] = "Which country stores my data?"
+    if "answer" in second:
+        second["answer"] = None
+    if "answer_correct" in second:
+        del second["answer_correct"]
+    second["answerable"] = False
+    return "".join(json.dumps(record) + "\n" for record in (first, second))
+
+
+def as_json() -> str:
+    """Everything, for programs."""
+    return to_json(
+        {
+            "schema_version": results.SCHEMA_VERSION,
+            "inputs": {name: _fields(model, aliases=True) for name, model in _INPUTS.items()},
+            "contracts": {
+                contract.name: {
+                    "about": contract.about,
+                    "requires": list(contract.requires),
+                    "may_be_null": list(contract.may_be_null),
+                    "any_of": list(contract.any_of),
+                    "aliases": list(contract.aliases),
+                }
+                for contract in CONTRACTS.values()
+            },
+            "rules": {rule.id: rule.message for rule in RULES.values()},
+            "tables": {name: _fields(model, aliases=False) for name, model in _TABLES.items()},
+            "metrics": {
+                metric.name: {
+                    "family": metric.family,
+                    "kind": metric.kind,
+                    "cutoff": metric.cutoff,
+                    "about": metric.about,
+                    "needs": [" or ".join(group) for group in (*metric.needs, *metric.file_needs)],
+                    "range": list(metric.bounds),
+                    "better": metric.better,
+                    "source": metric.source,
+                }
+                for metric in REGISTRY.values()
+            },
+        }
+    )
+
+
+def as_text() -> str:
+    """Everything, for people."""
+    lines: list[str] = []
+    for name, model in _INPUTS.items():
+        lines += [f"INPUT {name}", *_described(model, aliases=True), ""]
+    lines.append("CONTRACTS")
+    for contract in CONTRACTS.values():
+        either = f", one of {'|'.join(contract.any_of)}" if contract.any_of else ""
+        lines.append(f"  {contract.name}: {contract.about}")
+        lines.append(f"      requires {', '.join(contract.requires)}{either}")
+    lines += ["", "RULES", *(f"  {rule.id}: {rule.message}" for rule in RULES.values()), ""]
+    for name, model in _TABLES.items():
+        lines += [f"TABLE {name}", *_described(model, aliases=False), ""]
+    lines.append("METRICS (columns of the case table, rows of the summary)")
+    lines += [f"  {m.name} ({m.family}, {m.kind}): {m.about}" for m in REGISTRY.values()]
+    return "\n".join(lines) + "\n"
+
+
+def _fields(model: type[pa.DataFrameModel], *, aliases: bool) -> dict[str, Any]:
+    types, about = dtypes(model), infos(model)
+    nullable = {name: column.nullable for name, column in model.to_schema().columns.items()}
+    fields: dict[str, Any] = {}
+    for name, dtype in types.items():
+        fields[name] = {"type": _type(dtype), "null": nullable[name], "about": about[name].about}
+        if aliases:
+            fields[name]["aliases"] = [alias.name for alias in about[name].aliases]
+    return fields
+
+
+def _described(model: type[pa.DataFrameModel], *, aliases: bool) -> list[str]:
+    lines = []
+    for name, field in _fields(model, aliases=aliases).items():
+        optional = "?" if field["null"] else ""
+        lines.append(f"  {name}: {field['type']}{optional}  {field['about']}")
+        if field.get("aliases"):
+            lines.append(f"      also: {', '.join(field['aliases'])}")
+    return lines
+
+
+def _type(dtype: Any) -> str:
+    if isinstance(dtype, pl.List):
+        return f"List[{_type(dtype.inner)}]"
+    if isinstance(dtype, pl.Struct):
+        return "{" + ", ".join(f"{m.name}: {_type(m.dtype)}" for m in dtype.fields) + "}"
+    return str(dtype)

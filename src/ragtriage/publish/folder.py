@@ -1,0 +1,158 @@
+"""A run's folder, whole or absent: written out of sight, then renamed into place.
+
+The only module that creates, renames or removes anything on disk.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+import polars as pl
+import polars.exceptions
+
+from ragtriage.errors import InputError, UsageError
+
+UNFINISHED = ".unfinished"
+# Worth its time on disk: smaller levels are hardly faster, larger ones hardly smaller.
+_LEVEL = 3
+
+
+class RunFolder:
+    """`out/run_id`, being written in `out/.unfinished/run_id`."""
+
+    def __init__(self, out: str, run_id: str) -> None:
+        self.out = Path(out)
+        self.run_id = run_id
+        self.path = self.out / run_id
+        self._work = self.out / UNFINISHED / run_id
+        self._lock: IO[str] | None = None
+
+    @property
+    def spill(self) -> Path:
+        """Where standard input is kept while it is needed twice."""
+        return _beside(self._work, ".input")
+
+    def open(self) -> None:
+        """Claim the run ID and clear away what dead runs left.
+
+        Raises:
+            UsageError: the run exists already, or another process is writing it.
+        """
+        if os.path.lexists(self.path):
+            raise UsageError(f"--run-id: {self.path} exists already; choose another run ID")
+        with _writing(self.out):
+            self._work.parent.mkdir(parents=True, exist_ok=True)
+            _remove_dead(self._work.parent)
+            self._lock = _locked(self._lock_file())
+            if self._lock is None:
+                raise UsageError(f"--run-id: {self.run_id} is being written by another process")
+            self._work.mkdir()
+
+    def write_table(self, name: str, frame: pl.DataFrame) -> None:
+        """One Parquet file under the run's folder; every table carries `run_id` first."""
+        target = self._work / name
+        with _writing(target):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            tagged = frame.select(pl.lit(self.run_id).alias("run_id"), pl.exclude("run_id"))
+            tagged.write_parquet(target, compression="zstd", compression_level=_LEVEL)
+
+    def write_text(self, name: str, text: str) -> None:
+        """One UTF-8 text file with \\n line ends, whatever the locale."""
+        target = self._work / name
+        with _writing(target), target.open("w", encoding="utf-8", newline="\n") as stream:
+            stream.write(text)
+
+    def write_json(self, name: str, value: Any) -> None:
+        """One JSON file."""
+        self.write_text(name, to_json(value))
+
+    def discard(self, name: str) -> None:
+        """Take back a sub-folder of tables."""
+        shutil.rmtree(self._work / name, ignore_errors=True)
+
+    def publish(self) -> None:
+        """Let the folder appear, whole.
+
+        Raises:
+            UsageError: the run ID was taken meanwhile.
+        """
+        with _writing(self.path):
+            try:
+                self._work.rename(self.path)
+            except OSError as error:
+                if not os.path.lexists(self.path):
+                    raise
+                raise UsageError(f"--run-id: {self.path} exists already ({error.strerror})") from None
+        self.close()
+
+    def close(self) -> None:
+        """Leave nothing unfinished behind; harmless after `publish`."""
+        if self._lock is None:
+            return
+        shutil.rmtree(self._work, ignore_errors=True)
+        self.spill.unlink(missing_ok=True)
+        self._lock_file().unlink(missing_ok=True)
+        self._lock.close()
+        self._lock = None
+        # Only ever empties: another run's folder keeps it.
+        try:
+            self._work.parent.rmdir()
+        except OSError:
+            return
+
+    def _lock_file(self) -> Path:
+        return _beside(self._work, ".lock")
+
+
+def to_json(value: Any) -> str:
+    """JSON text that is the same for the same value; a lone surrogate cannot occur."""
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
+
+
+def _beside(path: Path, ending: str) -> Path:
+    return path.with_name(path.name + ending)
+
+
+@contextmanager
+def _writing(target: Path) -> Iterator[None]:
+    try:
+        yield
+    except polars.exceptions.PolarsError as error:
+        reason = str(error).split("\n", 1)[0]
+        raise InputError(f"{target}: cannot be written: {reason}; nothing was published") from None
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise InputError(
+            f"{target}: cannot be written: {reason}; check --out, permissions and space; "
+            "nothing was published"
+        ) from None
+
+
+def _locked(path: Path) -> IO[str] | None:
+    stream = path.open("a", encoding="utf-8")
+    try:
+        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        stream.close()
+        return None
+    return stream
+
+
+def _remove_dead(unfinished: Path) -> None:
+    """Runs whose process is gone hold no lock any more."""
+    for lock_file in unfinished.glob("*.lock"):
+        lock = _locked(lock_file)
+        if lock is None:
+            continue
+        dead = lock_file.with_name(lock_file.name.removesuffix(".lock"))
+        shutil.rmtree(dead, ignore_errors=True)
+        _beside(dead, ".input").unlink(missing_ok=True)
+        lock_file.unlink(missing_ok=True)
+        lock.close()

@@ -1,0 +1,282 @@
+"""The report as GitHub-flavoured Markdown, for pull requests and for reading as plain text.
+
+Data is shown in code spans, sentences through `escape.prose`: nothing from a fixture can become
+markup. No wording and no numbers of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from ragtriage.publish import wording
+from ragtriage.publish.document import CaseEntry, EvidenceRow, Report
+from ragtriage.publish.escape import MARKDOWN_LIMIT, code, first, prose
+
+CASES = 20
+REQUIREMENTS = 10
+ROWS = 20
+
+
+def render(report: Report) -> str:
+    """The whole report as Markdown."""
+    parts = [
+        *_head(report),
+        *_stages(report),
+        *_cases(report),
+        *_metrics(report),
+        *_abstention(report),
+        *_slices(report),
+        *_findings(report),
+        *_limits(report),
+        *_run(report),
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table; a heading that ends in `>` marks a column of numbers. Cells must be neutral."""
+    names = [name.removesuffix(">") for name in head]
+    rule = ["---:" if name.endswith(">") else "---" for name in head]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in (names, rule, *rows))
+
+
+def _list(lines: Iterable[str]) -> str:
+    return "\n".join(f"- {line}" for line in lines)
+
+
+def _ids(items: Sequence[str], joint: str = ", ", limit: int = MARKDOWN_LIMIT) -> str:
+    """IDs as code, as many as fit in `limit` characters, then how many are left."""
+    shown: list[str] = []
+    for item in items:
+        if shown and limit < len(item):
+            break
+        shown.append(code(item))
+        limit -= len(item)
+    rest = len(items) - len(shown)
+    return (joint.join(shown) or "none") + (f" and {rest:,} more" if rest else "")
+
+
+def _aside(report: Report) -> str:
+    said = wording.set_aside(report["run"])
+    return f"_{prose(said)}_" if said else ""
+
+
+def _head(report: Report) -> list[str]:
+    """Verdict, gates, what must be known first, and the facts of the run."""
+    said, gates = wording.gates(report["gates"])
+    rows = [
+        (
+            "holds" if gate["passed"] else "**failed**",
+            code(gate["gate"]),
+            wording.exact(gate["value"]),
+            wording.exact(gate["threshold"]),
+            prose(gate["reason"]) if gate["reason"] else "",
+        )
+        for gate in gates
+    ]
+    return [
+        f"# ragtriage: {prose(wording.verdict(report))}",
+        f"**{said}.**",
+        _table(("Verdict", "Gate", "Value>", "Threshold>", "Reason"), rows) if rows else "",
+        _list(prose(notice) for notice in wording.notices(report["run"])),
+        _table(("Run", ""), [(prose(name), prose(text)) for name, text in wording.facts(report)]),
+    ]
+
+
+def _stages(report: Report) -> list[str]:
+    rows = [
+        (
+            prose(wording.stage_words(row["stage"])),
+            code(row["break_point"]) if row["break_point"] else "",
+            f"{row['n']:,}",
+            wording.percent(row["share"]),
+            wording.BREAK_POINTS.get(row["break_point"] or "", ""),
+        )
+        for row in report["stages"]
+        if row["slice"] == "all"
+    ]
+    head = ("Stage", "Break point", "Cases>", "Share>", "What happened")
+    return ["## Where the cases broke", _aside(report), _table(head, rows)]
+
+
+def _cases(report: Report) -> list[str]:
+    """The first failing cases, then how many more there are."""
+    failing = [case for case in report["cases"] if case["stage"] != "pass"]
+    k = report["run"]["cutoffs"][0]
+    total = report["run"]["n_cases"] - report["run"]["n_pass"]
+    shown = [part for n, case in enumerate(failing[:CASES], 1) for part in _case(n, case, k)]
+    rest = total - min(len(failing), CASES)
+    more = f"{wording.count(rest, 'more case')} did not pass; every case is in `cases/*.parquet`."
+    return ["## Cases that did not pass", *(shown or ["None."]), more if rest > 0 else ""]
+
+
+def _case(n: int, case: CaseEntry, k: int) -> list[str]:
+    paths, rest = first(wording.lost_first(case), REQUIREMENTS)
+    what = prose(wording.headline(case)) if case["break_point"] else ""
+    lines = [
+        f"Question: {prose(case['question'])}" if case["question"] else "",
+        f"Look first: {prose(case['next_check'])}" if case["next_check"] else "",
+        *(f"Requirement {row['requirement'] + 1}: {_path(row, k)}" for row in paths),
+        f"{rest} requirements" if rest else "",
+        _expected(case),
+        f"Answer, {prose(wording.judged(case))}: {code(case['answer'])}"
+        if case["answer"] is not None
+        else "Answer: none recorded",
+        "Right although required evidence was missing: not a pass" if case["lucky"] else "",
+        f"Missing: {_ids(case['missing'])}" if case["missing"] else "",
+        f"Error: {code(case['error'])}" if case["error"] else "",
+        f"Ambiguity: {prose(case['ambiguity'])}" if case["ambiguity"] else "",
+        f"Findings: {_ids(case['findings'])}" if case["findings"] else "",
+        "" if case["context_observed"] else "Context not recorded: judged by what was retrieved",
+        f"Recorded in {code(case['source_file'])}, line {case['line']:,}",
+    ]
+    stage = prose(wording.stage_words(case["stage"]))
+    heading = f"### {n}. {code(case['case_id'])}: {stage}" + (f", {what}" if what else "")
+    return [heading, _list(line for line in lines if line)]
+
+
+def _expected(case: CaseEntry) -> str:
+    answers, rest = first(case["expected_answers"] or [], 3)
+    if not answers:
+        return "Expected: to abstain" if case["answerable"] is False else ""
+    return f"Expected: {' or '.join(code(answer) for answer in answers)} {rest}".rstrip()
+
+
+def _path(row: EvidenceRow, k: int) -> str:
+    """`id`; in source → retrieved: rank 7 → **lost at top 5: below cutoff** → not in context."""
+    shown = []
+    for step in wording.path(row, k):
+        named = step.state == "lost" or step.name not in step.text
+        text = (f"{prose(step.name)}: " if named else "") + prose(step.text)
+        text += f" as {code(step.member)}" if step.member else ""
+        shown.append(f"**lost at {text}**" if step.state == "lost" else text)
+    return f"{_ids(row['ids'], ' or ')}; {' → '.join(shown)}"
+
+
+def _metric_table(lines: Sequence[wording.MetricLine]) -> str:
+    weighted = any(line.weighted for line in lines)
+    head = ["Metric", "Mean>", "Cases scored>", "Pooled>", "Undefined>", "Not run>"]
+    rows = []
+    for line in lines:
+        row = line.row
+        scored = f"{row['n_scored']:,} of {row['n_cases']:,}"
+        cells = [code(line.label), line.value, scored, line.pooled]
+        cells += [f"{row['n_undefined']:,}", f"{row['n_not_run']:,}"]
+        rows.append([*cells, line.weighted] if weighted else cells)
+    return _table([*head, "Weighted mean>"] if weighted else head, rows)
+
+
+def _metrics(report: Report) -> list[str]:
+    lines = wording.metrics(report)
+    note = f"`answer_match` is normalised by {code(report['run']['normalizer'])}."
+    matched = any(line.row["metric"] == "answer_match" for line in lines)
+    return [
+        "## Metrics",
+        "Each mean is over the cases scored. Undefined means nothing to divide by; it is not 0.",
+        _aside(report),
+        _metric_table(lines) if lines else "No metric was observed.",
+        f"{note} {wording.NOTES['answer_match']}" if matched else "",
+    ]
+
+
+def _abstention(report: Report) -> list[str]:
+    if not report["abstention"]:
+        return []
+    rows = [
+        (
+            prose(row["answerable"]),
+            *(f"{row[key]:,}" for key in ("answered", "abstained", "unknown")),
+        )
+        for row in report["abstention"]
+    ]
+    lines = wording.abstention(wording.metrics(report))
+    head = ("Cases", "Answered>", "Abstained>", "Unknown>")
+    return [
+        "### Abstention",
+        wording.NOTES["abstention"],
+        _table(head, rows),
+        _metric_table(lines) if lines else "",
+    ]
+
+
+def _slices(report: Report) -> list[str]:
+    parts: list[str] = []
+    for name, (columns, lines) in wording.slices(report).items():
+        shown, rest = first(lines, ROWS)
+        head = [code(name), "Passed>", *(f"{code(column)}>" for column in columns), "Did not pass"]
+        rows = [
+            (
+                code(line.value),
+                line.passed,
+                *(f"{mean} (n {over})" if over else "" for mean, over in line.cells),
+                prose(line.mix) if line.mix else "",
+            )
+            for line in shown
+        ]
+        parts += [_table(head, rows), f"{rest} in `summary.parquet`." if rest else ""]
+    return ["## Slices", _aside(report), *parts] if parts else []
+
+
+def _findings(report: Report) -> list[str]:
+    found = [
+        (
+            code(row["finding"]),
+            f"{row['n']:,}",
+            prose(row["meaning"]),
+            _ids(row["example_case_ids"][:5], limit=100),
+        )
+        for row in report["findings"]
+    ]
+    aside = [(code(rule), f"{n:,}") for rule, n in report["rejects"].items()]
+    blind = [(code(row["metric"]), _ids(row["needs"])) for row in report["not_observed"]]
+    head = ("Finding", "n>", "Meaning", "Example cases")
+    return [
+        "## Findings",
+        _table(head, found) if found else "None.",
+        *(["### Set aside, by rule", _table(("Rule", "n>"), aside)] if aside else []),
+        *(["### Metrics not observed", _table(("Metric", "Needs"), blind)] if blind else []),
+    ]
+
+
+def _limits(report: Report) -> list[str]:
+    return ["## What these labels cannot tell", _list(prose(limit) for limit in report["limits"])]
+
+
+def _run(report: Report) -> list[str]:
+    """About table, inputs, mapping and notes."""
+    run, lines = report["run"], report["run"]["lines"]
+    inputs, rest = first(run["inputs"], ROWS)
+    rows = [
+        (
+            code(file["path"]),
+            prose(file["role"]),
+            *(f"{n:,}" for n in (file["lines"], file["accepted"], file["set_aside"])),
+            code(file["sha256"]),
+        )
+        for file in inputs
+    ]
+    about = [f"{code(name)}: {prose(text)}" for name, text in wording.flat(report["about"])]
+    mapping = [f"{code(theirs)} read as {code(ours)}" for theirs, ours in run["mapping"].items()]
+    made = (
+        f"{code(run['run_id'])}, started {prose(run['started'])}, status {prose(run['status'])}, "
+        f"ragtriage {prose(run['version'])}, schema {prose(run['schema_version'])}, "
+        f"on invalid {prose(run['on_invalid'])}."
+    )
+    read = (
+        f"{lines['read']:,} lines read: {lines['accepted']:,} accepted, "
+        f"{lines['set_aside']:,} set aside, {lines['blank']:,} blank."
+    )
+    return [
+        "## Run",
+        made,
+        read,
+        _table(("File", "Role", "Lines>", "Accepted>", "Set aside>", "SHA-256"), rows),
+        f"{rest} files in `manifest.json`." if rest else "",
+        *(["### About", _list(about[:100])] if about else []),
+        *(["### Field mapping", _list(mapping)] if mapping else []),
+        *(
+            ["### Notes", _list(prose(note) for note in run["notes"][:ROWS])]
+            if run["notes"]
+            else []
+        ),
+    ]

@@ -1,0 +1,157 @@
+"""All that a run came to, and its way onto disk: small tables, reports, manifest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import polars as pl
+
+from ragtriage import __version__
+from ragtriage.metrics import Column
+from ragtriage.publish.document import InputEntry, LineCounts, Report, RunEntry
+from ragtriage.publish.folder import RunFolder, to_json
+from ragtriage.publish.identity import is_pinned
+from ragtriage.publish.report import build_report
+from ragtriage.read.input import Input
+from ragtriage.request import EvaluateRequest
+from ragtriage.schemas.results import SCHEMA_VERSION
+from ragtriage.tally import FileLines, Tally
+
+
+@dataclass
+class Outcome:
+    """A finished run, before it is written."""
+
+    request: EvaluateRequest
+    run_id: str
+    started: str
+    given: Input
+    about: dict[str, Any]
+    summary: pl.DataFrame
+    stages: pl.DataFrame
+    findings: pl.DataFrame
+    gates: pl.DataFrame
+    tally: Tally
+    passed: bool
+    n_cases: int
+    n_not_run: int
+    overflowed: list[str]
+    columns: list[Column]
+
+    @cached_property
+    def report(self) -> Report:
+        """The document that every format shows."""
+        return build_report(
+            run=self._run_entry(),
+            about=self.about,
+            summary=self.summary,
+            stages=self.stages,
+            gates=self.gates,
+            tally=self.tally,
+            columns=self.columns,
+            fields=self.given.fields,
+        )
+
+    def _run_entry(self) -> RunEntry:
+        tally, request = self.tally, self.request
+        return RunEntry(
+            run_id=self.run_id,
+            status="passed" if self.passed else "failed",
+            version=__version__,
+            schema_version=SCHEMA_VERSION,
+            started=self.started,
+            contract=request.contract,
+            cutoffs=list(request.k),
+            normalizer=request.normalizer,
+            on_invalid=request.on_invalid,
+            n_cases=self.n_cases,
+            n_not_run=self.n_not_run,
+            n_pass=tally.n_pass,
+            n_lucky=tally.n_lucky,
+            n_unlabelled=tally.n_unlabelled,
+            context_observed=tally.n_context_observed,
+            lines=_counts(tally.totals),
+            inputs=self._inputs(),
+            mapping=self.given.mapping,
+            notes=self._notes(),
+        )
+
+    def _inputs(self) -> list[InputEntry]:
+        entries = []
+        for file in self.given.files:
+            lines = self.tally.lines.get(file["path"], FileLines())
+            counts = _counts(lines)
+            entries.append(
+                InputEntry(
+                    role=file["role"],
+                    path=file["path"],
+                    sha256=file["sha256"],
+                    bytes=file["bytes"],
+                    lines=counts["read"],
+                    accepted=counts["accepted"],
+                    set_aside=counts["set_aside"],
+                    blank=counts["blank"],
+                )
+            )
+        return entries
+
+    def _notes(self) -> list[str]:
+        notes = [
+            f"slice {name}: more values than are kept apart; the rest is summed under `…`"
+            for name in self.overflowed
+        ]
+        if self.given.dropped:
+            names = ", ".join(self.given.dropped[:10])
+            notes.append(f"unknown fields set aside (--extra ignore): {names}")
+        return notes + self.given.notes
+
+
+def _counts(lines: FileLines) -> LineCounts:
+    if lines.accepted < 0:
+        raise AssertionError("more lines set aside than were read")
+    return LineCounts(
+        read=lines.read, accepted=lines.accepted, set_aside=lines.set_aside, blank=lines.blank
+    )
+
+
+def manifest(outcome: Outcome, status: str, timings: dict[str, float]) -> dict[str, Any]:
+    """What was run, on what, and how long each step took (seconds; 0 when times are pinned)."""
+    request = outcome.request
+    run = outcome.report["run"]
+    return {
+        "run_id": outcome.run_id,
+        "status": status,
+        "passed": outcome.passed if status == "complete" else None,
+        "version": run["version"],
+        "schema_version": run["schema_version"],
+        "started": outcome.started,
+        "contract": request.contract,
+        "cutoffs": run["cutoffs"],
+        "normalizer": request.normalizer,
+        "config": request.model_dump(mode="json", by_alias=True, exclude={"out", "run_id"}),
+        "mapping": run["mapping"],
+        "fields": sorted(outcome.given.fields),
+        "dropped": outcome.given.dropped,
+        "about": outcome.about,
+        "inputs": run["inputs"],
+        "lines": run["lines"],
+        "rejects": outcome.report["rejects"],
+        "rows": {"cases": outcome.n_cases, "not_run": outcome.n_not_run},
+        "timings": {step: 0.0 if is_pinned() else round(s, 3) for step, s in timings.items()},
+    }
+
+
+def write_outcome(outcome: Outcome, folder: RunFolder, timings: dict[str, float]) -> None:
+    """Write what is left to write and let the folder appear."""
+    from ragtriage.publish import html, markdown  # noqa: PLC0415 - not needed where nothing is written
+
+    for name in ("summary", "stages", "findings", "gates"):
+        folder.write_table(f"{name}.parquet", getattr(outcome, name))
+    report = outcome.report
+    folder.write_text("report.json", to_json(report))
+    folder.write_text("report.md", markdown.render(report))
+    folder.write_text("report.html", html.render(report))
+    folder.write_json("manifest.json", manifest(outcome, "complete", timings))
+    folder.publish()

@@ -1,0 +1,194 @@
+"""The report for a terminal: what broke, the failing cases, the main metrics; a screen or so.
+
+Every text is a rich Text of printable characters, never a markup string. Import this module
+late: it brings rich. No wording and no numbers of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from io import StringIO
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from ragtriage.publish import wording
+from ragtriage.publish.document import CaseEntry, Report
+from ragtriage.publish.escape import first, terminal
+
+CASES = 10
+STAGE_ROWS = 10
+GATES = 10
+SLICE_VALUES = 5
+NARROW = 80
+BAD, GOOD, WARN, SOFT, HEAD = "bold red", "green", "yellow", "dim", "bold"
+
+
+def render(report: Report, *, color: bool, width: int) -> str:
+    """The report in at most `width` columns; without a single escape code unless `color`."""
+    out = StringIO()
+    console = Console(
+        file=out,
+        width=max(width, 20),
+        height=50,
+        force_terminal=color,
+        force_jupyter=False,
+        color_system="standard" if color else None,
+        legacy_windows=False,
+        markup=False,
+        emoji=False,
+        highlight=False,
+        _environ={},
+    )
+    _head(console, report)
+    _stages(console, report)
+    _cases(console, report)
+    _metrics(console, report)
+    _rest(console, report)
+    lines = out.getvalue().split("\n")
+    return "\n".join(lines if color else (line.rstrip() for line in lines))
+
+
+def _text(text: str, style: str = "") -> Text:
+    return Text(terminal(text), style=style)
+
+
+def _sentence(text: str, style: str = "") -> Text:
+    """Our own sentence: not cut as data is, but as printable."""
+    return Text(terminal(text, 400), style=style)
+
+
+def _table(console: Console, title: str, right: Sequence[int], rows: list[list[Text]]) -> None:
+    """Aligned columns under a title; the numbers of `right` columns stand right."""
+    if not rows:
+        return
+    console.print()
+    console.print(Text(title, HEAD))
+    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0), pad_edge=False)
+    for column in range(len(rows[0])):
+        table.add_column(justify="right" if column in right else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*row)
+    console.print(table)
+
+
+def _head(console: Console, report: Report) -> None:
+    passed = report["run"]["n_pass"] == report["run"]["n_cases"] > 0
+    console.print(_sentence(wording.verdict(report), GOOD if passed else HEAD))
+    said, gates = wording.gates(report["gates"])
+    failed, rest = first([gate for gate in gates if not gate["passed"]], GATES)
+    if gates:
+        console.print(_text(f"✗ {said}" if failed else f"✓ {said}", BAD if failed else GOOD))
+    for gate in failed:
+        value, threshold = wording.exact(gate["value"]), wording.exact(gate["threshold"])
+        line = Text("  ✗ ", BAD).append_text(_text(gate["gate"]))
+        console.print(
+            line.append(f": {value}, threshold {threshold}; ").append_text(_text(gate["reason"]))
+        )
+    if rest:
+        console.print(Text(f"  {rest}"))
+    for notice in wording.notices(report["run"]):
+        console.print(Text("! ", WARN).append_text(_sentence(notice)))
+    facts = Text()
+    for name, text in wording.facts(report):
+        facts.append("; " if facts else "").append_text(
+            _text("" if text.startswith(name) else f"{name} ", SOFT)
+        )
+        facts.append_text(_text(text))
+    console.print(facts)
+
+
+def _stages(console: Console, report: Report) -> None:
+    rows = [row for row in report["stages"] if row["slice"] == "all"]
+    shown, rest = first(rows, STAGE_ROWS)
+    cells = [
+        [
+            _text(wording.stage_words(row["stage"]), GOOD if row["stage"] == "pass" else BAD),
+            _text(row["break_point"] or ""),
+            Text(f"{row['n']:,}"),
+            Text(wording.percent(row["share"])),
+        ]
+        for row in shown
+    ]
+    _table(console, "Where the cases broke (stage, break point, cases, share)", (2, 3), cells)
+    if rest:
+        console.print(Text(rest, SOFT))
+
+
+def _where(case: CaseEntry, k: int) -> str:
+    """What was lost and at which step; without a loss, the break point in words."""
+    for row in wording.lost_first(case)[:1]:
+        for step in wording.path(row, k):
+            if step.state == "lost":
+                ids = terminal(" or ".join(row["ids"]), 40)
+                return f"{ids} lost at {step.name}: {step.text}"
+    return wording.headline(case)
+
+
+def _cases(console: Console, report: Report) -> None:
+    """A line per failing case; with few of them, its question below."""
+    failing = [case for case in report["cases"] if case["stage"] != "pass"]
+    if not failing:
+        return
+    k = report["run"]["cutoffs"][0]
+    rows = []
+    for case in failing[:CASES]:
+        where = _sentence(_where(case, k))
+        if len(failing) <= CASES // 2 and case["question"]:
+            where.append("\n").append_text(_text(case["question"], SOFT))
+        stage = _text(wording.stage_words(case["stage"]), BAD)
+        name = _text(case["case_id"], HEAD)
+        if console.width < NARROW:
+            rows.append([name.append("  ").append_text(stage).append("\n  ").append_text(where)])
+        else:
+            rows.append([name, stage, where])
+    total = report["run"]["n_cases"] - report["run"]["n_pass"]
+    title = f"Cases that did not pass ({len(rows):,} of {total:,})"
+    _table(console, title, (), rows)
+
+
+def _metrics(console: Console, report: Report) -> None:
+    """The main metrics, each with its denominator, and what must be known to read them."""
+    lines = wording.metrics(report)
+    main = [line for line in lines if wording.is_main(line.row, report["run"])]
+    rows = []
+    for line in main:
+        scored = Text(f"{line.row['n_scored']:,} of {line.row['n_cases']:,}")
+        row = [_text(line.label), Text(line.value), scored, Text(line.pooled, SOFT)]
+        rows.append(row[: 3 if console.width < NARROW else 4])
+    aside = wording.set_aside(report["run"])
+    columns = "mean, cases scored" + ("" if console.width < NARROW else ", pooled")
+    _table(console, f"Metrics ({columns})" + (f"; {aside}" if aside else ""), (1, 2), rows)
+    if len(lines) > len(main):
+        console.print(Text(f"and {len(lines) - len(main):,} more in the report", SOFT))
+    if any(line.row["metric"] == "answer_match" for line in main):
+        by = terminal(report["run"]["normalizer"])
+        console.print(_sentence(f"answer_match by {by}. {wording.NOTES['answer_match']}", SOFT))
+    if report["abstention"]:
+        counts = "; ".join(
+            f"{terminal(row['answerable'], 20)}: {row['answered']:,} answered, "
+            f"{row['abstained']:,} abstained, {row['unknown']:,} unknown"
+            for row in report["abstention"]
+        )
+        console.print(_sentence(f"Abstention: {counts}. {wording.NOTES['abstention']}"))
+
+
+def _rest(console: Console, report: Report) -> None:
+    """Slices, findings, rejects, what was not observed and the limits, a line each."""
+    slices = []
+    for name, (_, lines) in wording.slices(report).items():
+        shown, rest = first(lines, SLICE_VALUES)
+        values = ", ".join(f"{terminal(line.value, 20)} {line.passed}" for line in shown)
+        slices.append(f"{terminal(name, 20)} {values} {rest}".rstrip())
+    told = {
+        "Passed by": slices,
+        "Findings": [f"{row['finding']} {row['n']:,}" for row in report["findings"]],
+        "Set aside": [f"{rule} {n:,}" for rule, n in report["rejects"].items()],
+        "Not observed": [row["metric"] for row in report["not_observed"]],
+        "Cannot tell": report["limits"],
+    }
+    for name, items in told.items():
+        if items:
+            joined = " ".join(items) if name == "Cannot tell" else "; ".join(items)
+            console.print(Text(f"{name}: ", SOFT).append_text(_sentence(joined)))

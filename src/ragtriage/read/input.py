@@ -1,0 +1,76 @@
+"""A whole input, whatever its files: indexed once, then handed on chunk by chunk."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from ragtriage.read.chunk import Chunk
+from ragtriage.read.index import Duplicates, FileIndex, Source, find_duplicates
+from ragtriage.read.sources import frame_source, sources_for
+from ragtriage.request import EvaluateRequest
+
+Chunks = Callable[[], Iterator[Chunk]]
+
+
+@dataclass
+class Input:
+    """What is to be evaluated.
+
+    `fields`: what the files supply, over all of them. `files`: what was read, for the manifest.
+    """
+
+    fields: set[str]
+    duplicates: Duplicates
+    chunks: Chunks
+    files: list[dict[str, Any]] = field(default_factory=list)
+    mapping: dict[str, str] = field(default_factory=dict)
+    dropped: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+def open_input(
+    request: EvaluateRequest, frame: pl.DataFrame | None, spill: Path | None
+) -> Input:
+    """Index the request's combined records.
+
+    Raises:
+        InputError: a file cannot be read at all.
+    """
+    if frame is not None:
+        sources = [frame_source(frame, request)]
+    else:
+        sources = sources_for(request.inputs, "records", request, spill)
+    return indexed(sources)
+
+
+def indexed(sources: list[Source]) -> Input:
+    """First pass over sources that make up one input."""
+    pairs = [(source, source.index()) for source in sources]
+    return Input(
+        fields=set().union(*(index.fields for _, index in pairs)),
+        duplicates=find_duplicates(pairs),
+        chunks=lambda: _chunks(pairs),
+        files=[entry_of(index) for _, index in pairs],
+        mapping={theirs: ours for _, index in pairs for theirs, ours in index.mapping.items()},
+        dropped=sorted({name for _, index in pairs for name in index.dropped}),
+    )
+
+
+def _chunks(pairs: list[tuple[Source, FileIndex]]) -> Iterator[Chunk]:
+    for source, index in pairs:
+        yield from source.chunks(index)
+
+
+def entry_of(index: FileIndex) -> dict[str, Any]:
+    """What the manifest says of a file."""
+    return {
+        "role": index.file.role,
+        "path": index.file.name,
+        "sha256": index.fingerprint.sha256,
+        "bytes": index.fingerprint.size,
+    }

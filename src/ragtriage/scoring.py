@@ -1,0 +1,43 @@
+"""One chunk's way from accepted rows to diagnosed cases: pure steps, in order."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import polars as pl
+
+from ragtriage.evidence import build_ledger
+from ragtriage.findings import with_findings
+from ragtriage.labels import with_labels
+from ragtriage.metrics import Column, with_metrics
+from ragtriage.relevance import Corpus, match, with_requirement_terms
+from ragtriage.request import EvaluateRequest
+from ragtriage.stages import with_stages
+
+
+class Scored(NamedTuple):
+    """Cases with terms, metrics, stage and findings, and their ledger."""
+
+    cases: pl.DataFrame
+    ledger: pl.DataFrame
+
+
+def score(
+    accepted: pl.DataFrame,
+    request: EvaluateRequest,
+    columns: list[Column],
+    corpus: Corpus | None,
+) -> Scored:
+    """Match, place, label, measure, diagnose."""
+    relevance = match(accepted, corpus)
+    ledger = build_ledger(relevance.requirements, relevance.cases, request.ledger_k)
+    cases = with_requirement_terms(relevance.cases, ledger)
+    cases = with_labels(
+        cases,
+        contract=request.contract,
+        normalizer=request.normalizer,
+        abstain_texts=request.abstain_text,
+    )
+    cases = with_metrics(cases, columns)
+    cases = with_stages(cases, request.contract)
+    return Scored(with_findings(cases, ledger, request.ledger_k), ledger)

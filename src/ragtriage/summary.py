@@ -1,0 +1,266 @@
+"""Sums over cases that merge, and the means they come to, each with its denominators.
+
+Values are summed as 128-bit fixed-point numbers, so that neither the order of chunks nor the
+number of threads can move a digit.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandera.polars as pa
+import polars as pl
+
+from ragtriage.metrics.registry import Column
+from ragtriage.schemas import results
+from ragtriage.schemas.inputs import dtypes
+from ragtriage.stages import NOT_RUN
+
+# Steps of 2^-60: exact for every double from 2^-8 up, and far below a double's own error under it.
+_ONE = 2**60
+# Values of one slice that are kept apart; the rest are summed under `…`.
+MOST_VALUES = 1000
+THE_REST = "…"
+STANDARD_SLICES = ("split", "tag", "answerable")
+_KEYS = ("slice", "slice_value")
+
+
+@dataclass
+class Summary:
+    """Running sums of a run: add chunks in input order, then read the tables."""
+
+    columns: list[Column]
+    extra_slices: tuple[str, ...] = ()
+    weighted: bool = False
+    _sums: pl.DataFrame | None = None
+    _stages: pl.DataFrame | None = None
+    _values: dict[str, dict[str, None]] = field(default_factory=dict)
+    _overflowed: set[str] = field(default_factory=set)
+
+    def add(self, cases: pl.DataFrame) -> None:
+        """Take in a chunk of cases with their metrics and stages."""
+        unit = _weight_unit(cases) if self.weighted else 1.0
+        prepared = cases.select(
+            *self._addends(unit),
+            "stage",
+            "break_point",
+            *self._slice_columns(),
+        )
+        for name in ("all", *STANDARD_SLICES, *self.extra_slices):
+            self._add_slice(prepared, name, unit)
+
+    @property
+    def n_cases(self) -> int:
+        """Cases taken in."""
+        return self._of_all("n_cases")
+
+    @property
+    def n_not_run(self) -> int:
+        """Of these, cases with an error."""
+        return self._of_all("n_not_run")
+
+    @property
+    def overflowed(self) -> list[str]:
+        """Slices with more values than are kept apart."""
+        return sorted(self._overflowed)
+
+    def table(self) -> pl.DataFrame:
+        """One row a slice value and metric: the columns of summary.parquet but for the run."""
+        rows: list[dict[str, Any]] = []
+        if self._sums is not None:
+            for sums in self._sums.iter_rows(named=True):
+                rows += [self._row(sums, column) for column in self.columns]
+        return pl.DataFrame(rows, schema=SUMMARY_SCHEMA)
+
+    def stages(self) -> pl.DataFrame:
+        """One row a slice value, stage and break point; shares are of the cases run."""
+        if self._stages is None or self._sums is None:
+            return pl.DataFrame(schema=STAGES_SCHEMA)
+        run = self._sums.select(*_KEYS, n_run=pl.col("n_cases") - pl.col("n_not_run"))
+        share = (
+            pl.when((pl.col("stage") != NOT_RUN) & (pl.col("n_run") > 0))
+            .then(pl.col("n_ran") / pl.col("n_run"))
+        )
+        return (
+            self._stages.join(run, on=_KEYS, maintain_order="left")
+            .with_columns(share=share)
+            .sort(*_KEYS, "n", "stage", "break_point", descending=[False, False, True, False, False])
+            .select(list(STAGES_SCHEMA))
+            .cast(STAGES_SCHEMA)
+        )
+
+    def cases_run(self) -> dict[str, int]:
+        """How many cases of each slice value were run, keyed `slice=value`."""
+        if self._sums is None:
+            return {}
+        return {
+            f"{row['slice']}={row['slice_value']}": row["n_cases"] - row["n_not_run"]
+            for row in self._sums.select(*_KEYS, "n_cases", "n_not_run").iter_rows(named=True)
+        }
+
+    def _of_all(self, name: str) -> int:
+        if self._sums is None:
+            return 0
+        return int(self._sums.filter(pl.col("slice") == "all")[name].sum())
+
+    def _slice_columns(self) -> list[pl.Expr]:
+        given = {"split": "split", "tag": "tags", "answerable": "is_answerable"}
+        columns = [pl.col(source).alias(f"by {name}") for name, source in given.items()]
+        columns += [
+            pl.col(name).alias(f"by {name}")
+            for name in self.extra_slices
+            if name not in STANDARD_SLICES
+        ]
+        return columns
+
+    def _addends(self, unit: float) -> list[pl.Expr]:
+        scored = pl.col("scored")
+        addends = [
+            pl.lit(1, pl.Int64).alias("n_cases"),
+            pl.col("error").is_not_null().cast(pl.Int64).alias("n_not_run"),
+            pl.col("error").is_null().cast(pl.Int64).alias("n_ran"),
+        ]
+        for column in self.columns:
+            value = pl.col(column.name)
+            counted = value if not column.metric.unscored else pl.when(scored).then(value)
+            addends.append(counted.is_not_null().cast(pl.Int64).alias(f"n {column.name}"))
+            addends.append(_fixed(counted, column).alias(f"sum {column.name}"))
+            if column.metric.unscored:
+                addends.append(value.fill_null(0).cast(pl.Int128).alias(f"kept {column.name}"))
+                addends.append(value.is_not_null().cast(pl.Int64).alias(f"seen {column.name}"))
+            if column.metric.kind == "ratio":
+                addends.append(pl.col(column.numerator).fill_null(0).alias(f"num {column.name}"))
+                addends.append(pl.col(column.denominator).fill_null(0).alias(f"den {column.name}"))
+            if self.weighted:
+                addends += _weighted(counted, column, unit)
+        return addends
+
+    def _add_slice(self, prepared: pl.DataFrame, name: str, unit: float) -> None:
+        rows = self._keyed(prepared, name)
+        rows = rows.select(pl.exclude("^by .*$"))
+        counts = rows.group_by(*_KEYS, "stage", "break_point", maintain_order=True).agg(
+            n=pl.len().cast(pl.Int64), n_ran=pl.col("n_ran").sum()
+        )
+        keys = [*_KEYS, "stage", "break_point"]
+        self._stages = _merged(self._stages, counts, keys)
+        sums = rows.drop("stage", "break_point", "n_ran")
+        summed = sums.group_by(_KEYS, maintain_order=True).agg(pl.all().sum())
+        if self.weighted:
+            weights = pl.col("^(wsum|weight) .*$")
+            summed = summed.with_columns(weights.cast(pl.Float64) / float(_ONE) * unit)
+        self._sums = _merged(self._sums, summed, list(_KEYS))
+
+    def _keyed(self, prepared: pl.DataFrame, name: str) -> pl.DataFrame:
+        """The rows of a slice with its name and value; a case may be in several, or in none."""
+        if name == "all":
+            return prepared.with_columns(slice=pl.lit("all"), slice_value=pl.lit("all"))
+        source = f"by {name}"
+        rows = prepared
+        if name == "tag":
+            rows = rows.with_columns(pl.col(source).list.unique(maintain_order=True))
+            rows = rows.filter(pl.col(source).list.len() > 0).explode(source)
+        rows = rows.filter(pl.col(source).is_not_null())
+        value = pl.col(source).cast(pl.String)
+        known = self._known_values(name, rows.select(value).to_series())
+        if name in self._overflowed:
+            value = pl.when(value.is_in(list(known))).then(value).otherwise(pl.lit(THE_REST))
+        return rows.with_columns(slice=pl.lit(name), slice_value=value)
+
+    def _known_values(self, name: str, values: pl.Series) -> dict[str, None]:
+        known = self._values.setdefault(name, {})
+        for value in values.unique(maintain_order=True):
+            if value in known:
+                continue
+            if len(known) >= MOST_VALUES:
+                self._overflowed.add(name)
+                break
+            known[value] = None
+        return known
+
+    def _row(self, sums: dict[str, Any], column: Column) -> dict[str, Any]:
+        name = column.name
+        scored = sums[f"n {name}"]
+        ratio = column.metric.kind == "ratio"
+        total = _unfixed(sums[f"sum {name}"], column)
+        kept = total if scored else None
+        if column.metric.unscored:
+            kept = float(sums[f"kept {name}"]) if sums[f"seen {name}"] else None
+        mean = total / scored if scored else None
+        denominator = sums[f"den {name}"] if ratio else 0
+        return {
+            "slice": sums["slice"],
+            "slice_value": sums["slice_value"],
+            "metric": column.metric.name,
+            "k": column.k,
+            "mean": mean,
+            "weighted_mean": self._weighted_mean(sums, name, mean),
+            "pooled": sums[f"num {name}"] / denominator if denominator else None,
+            "sum": kept,
+            "numerator": sums[f"num {name}"] if ratio and scored else None,
+            "denominator": denominator if ratio and scored else None,
+            "n_scored": scored,
+            "n_undefined": sums["n_cases"] - sums["n_not_run"] - scored,
+            "n_not_run": sums["n_not_run"],
+            "n_cases": sums["n_cases"],
+        }
+
+    def _weighted_mean(self, sums: dict[str, Any], name: str, mean: float | None) -> float | None:
+        if not self.weighted or mean is None:
+            return mean
+        return float(sums[f"wsum {name}"] / sums[f"weight {name}"])
+
+
+def _without_run(model: type[pa.DataFrameModel]) -> dict[str, pl.DataType]:
+    return {name: dtype for name, dtype in dtypes(model).items() if name != "run_id"}
+
+
+SUMMARY_SCHEMA = _without_run(results.Summary)
+STAGES_SCHEMA = _without_run(results.Stages)
+
+
+def _fractional(column: Column) -> bool:
+    return column.metric.kind in ("ratio", "score")
+
+
+def _fixed(value: pl.Expr, column: Column) -> pl.Expr:
+    """A value as a whole number of steps; null adds nothing."""
+    if _fractional(column):
+        return (value.fill_null(0.0) * float(_ONE)).round().cast(pl.Int128)
+    return value.cast(pl.Int64).fill_null(0).cast(pl.Int128)
+
+
+def _unfixed(total: int, column: Column) -> float:
+    return int(total) / _ONE if _fractional(column) else float(total)
+
+
+def _weight_unit(cases: pl.DataFrame) -> float:
+    """A power of two no weight of the chunk exceeds; null weighs 1."""
+    largest = cases["weight"].fill_null(1.0).max()
+    return 2.0 ** math.ceil(math.log2(largest)) if isinstance(largest, float) else 1.0
+
+
+def _weighted(value: pl.Expr, column: Column, unit: float) -> list[pl.Expr]:
+    """Weight × value, and the weight of what is scored.
+
+    Within a chunk these are fixed-point in a unit no weight exceeds, so their sums are exact
+    and do not depend on threads; chunks then add up in their own order.
+    """
+    weight = pl.when(value.is_not_null()).then(pl.col("weight").fill_null(1.0)).otherwise(0.0)
+    weighted = weight * value.cast(pl.Float64).fill_null(0.0)
+    return [
+        _in_units(weighted, unit).alias(f"wsum {column.name}"),
+        _in_units(weight, unit).alias(f"weight {column.name}"),
+    ]
+
+
+def _in_units(value: pl.Expr, unit: float) -> pl.Expr:
+    return (value / unit * float(_ONE)).round().cast(pl.Int128)
+
+
+def _merged(sums: pl.DataFrame | None, more: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
+    """Sums so far plus those of one chunk, in order of first appearance."""
+    if sums is None:
+        return more
+    return pl.concat([sums, more]).group_by(keys, maintain_order=True).agg(pl.all().sum())

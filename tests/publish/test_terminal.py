@@ -1,0 +1,96 @@
+"""A screen of plain text, harmless to the terminal."""
+
+from __future__ import annotations
+
+import re
+from types import ModuleType
+
+import pytest
+from rich.cells import cell_len
+
+from ragtriage.publish import terminal
+from ragtriage.publish.document import Report
+
+
+def test_no_control_character_without_colour(hostile: Report) -> None:
+    text = terminal.render(hostile, color=False, width=100)
+    assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", text)
+    assert text.encode("utf-8")
+
+
+def test_colour_is_the_only_escape(hostile: Report) -> None:
+    text = terminal.render(hostile, color=True, width=100)
+    assert "\x1b[" in text
+    assert "\x1b" not in re.sub(r"\x1b\[[0-9;]*m", "", text)
+
+
+def test_colour_changes_no_word(report: Report) -> None:
+    plain = terminal.render(report, color=False, width=100)
+    coloured = re.sub(r"\x1b\[[0-9;]*m", "", terminal.render(report, color=True, width=100))
+    assert [line.rstrip() for line in coloured.split("\n")] == plain.split("\n")
+
+
+def test_rich_markup_is_text(report: Report, sample: ModuleType) -> None:
+    report["cases"] = [sample.case("[red]x[/red] :smile:", "generation", "wrong-answer")]
+    assert "[red]x[/red] :smile:" in terminal.render(report, color=False, width=100)
+
+
+def test_the_environment_changes_nothing(report: Report, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = terminal.render(report, color=True, width=100)
+    for name, value in {"NO_COLOR": "1", "TERM": "dumb", "COLUMNS": "40"}.items():
+        monkeypatch.setenv(name, value)
+    assert terminal.render(report, color=True, width=100) == before
+    plain = terminal.render(report, color=False, width=100)
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert terminal.render(report, color=False, width=100) == plain
+
+
+@pytest.mark.parametrize("width", [20, 40, 60, 79, 80, 120, 200])
+def test_no_line_is_wider_than_the_terminal(report: Report, hostile: Report, width: int) -> None:
+    for made in (report, hostile):
+        lines = terminal.render(made, color=False, width=width).split("\n")
+        assert max(cell_len(line) for line in lines) <= width
+
+
+def test_an_ordinary_run_fits_a_screen(ordinary: Report) -> None:
+    text = terminal.render(ordinary, color=False, width=100)
+    assert text.count("\n") <= 45
+    assert text.startswith("12 of 40 cases did not pass: 9 retrieval, 3 generation\n")
+
+
+@pytest.mark.parametrize("width", [60, 100])
+def test_each_failing_case_says_where_it_broke(report: Report, width: int) -> None:
+    text = terminal.render(report, color=False, width=width)
+    assert "Cases that did not pass (10 of 28)" in text
+    assert "sick-1 or sick-7 or sick-8 lost at top 5: below cutoff" in text
+    assert "hotel-unobserved" in text
+    assert "salary-of-a-colleague" not in text
+
+
+def test_few_failing_cases_show_their_question(report: Report) -> None:
+    report["cases"] = report["cases"][:2]
+    text = terminal.render(report, color=False, width=100)
+    assert "Which receipts do I keep for a hotel booked abroad?" in text
+
+
+def test_numbers_stand_beside_their_denominators(report: Report) -> None:
+    text = terminal.render(report, color=False, width=100)
+    assert re.search(r"recall@5 +0\.734 +32 of 39 +25 / 36 = 0\.694", text)
+    assert re.search(r"required_claim_coverage +undefined +0 of 39", text)
+    assert text.count("3 lines set aside in rejects/") == 2
+
+
+def test_a_huge_cell_is_cut(report: Report, sample: ModuleType) -> None:
+    report["cases"] = [sample.case("x" * 5_000_000, "generation", "wrong-answer")]
+    text = terminal.render(report, color=False, width=300)
+    assert "x" * 101 not in text
+    assert "… cut, 5,000,000 characters in all" in text
+
+
+def test_an_empty_report_renders(report: Report) -> None:
+    report |= {"summary": [], "stages": [], "abstention": [], "findings": [], "gates": []}
+    report |= {"cases": [], "rejects": {}, "not_observed": [], "about": {}}
+    report["run"] |= {"n_cases": 0, "n_not_run": 0, "n_pass": 0}
+    text = terminal.render(report, color=False, width=80)
+    assert text.startswith("No case was accepted: nothing was measured\n")
+    assert "mechanism not stated" in text
