@@ -77,8 +77,11 @@ def field(
         evidence=evidence,
         label=label,
     )
-    kwargs = {} if inner is None else {"dtype_kwargs": {"inner": inner}}
-    return pa.Field(nullable=not required, metadata={META: info}, **kwargs)
+    return pa.Field(
+        nullable=not required,
+        metadata={META: info},
+        dtype_kwargs=None if inner is None else {"inner": inner},
+    )
 
 
 def ids_in(column: str, dtype: pl.DataType | type[pl.DataType]) -> pl.Expr:

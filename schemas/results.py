@@ -24,11 +24,13 @@ class _Strict(pa.DataFrameModel):
 
 
 class CaseResults(Cases):
-    """`cases/part-*.parquet`: a row per accepted case; metric columns stand after `query_rewrite`."""
+    """`cases/part-*.parquet`: a row per accepted case; metrics stand after `query_rewrite`."""
 
     run_id: pl.String = column("the run", required=True)
     source_file: pl.String = column("the input file", required=True)
-    line: pl.Int64 = column("physical line where the record starts; in Parquet the row", required=True)
+    line: pl.Int64 = column(
+        "physical line where the record starts; in Parquet the row", required=True
+    )
     stage: pl.String = column("where the case broke, or pass", required=True)
     break_point: pl.String = column("how it broke; null for a pass")
     missing: pl.List = column("undelivered requirements, each by its first ID", inner=pl.String)
@@ -73,15 +75,21 @@ class Rejects(_Strict):
     field: pl.String = column("the field at fault", required=True)
     rule: pl.String = column("the rule's stable ID", required=True)
     message: pl.String = column("what is wrong and what to do", required=True)
-    raw: pl.String = column(r"the record as it stood; bytes that are not UTF-8 as \xNN", required=True)
+    raw: pl.String = column(
+        r"the record as it stood; bytes that are not UTF-8 as \xNN", required=True
+    )
 
 
 class Summary(_Strict):
     """`summary.parquet`: a row per slice value, metric and cutoff."""
 
     run_id: pl.String = column("the run", required=True)
-    slice: pl.String = column("all, split, tag, answerable or a field named with --slice", required=True)
-    slice_value: pl.String = column("the value; `…` sums what is beyond 1,000 values", required=True)
+    slice: pl.String = column(
+        "all, split, tag, answerable or a field named with --slice", required=True
+    )
+    slice_value: pl.String = column(
+        "the value; `…` sums what is beyond 1,000 values", required=True
+    )
     metric: pl.String = column("the metric's base name", required=True)
     k: pl.Int64 = column("the cutoff, null when there is none")
     mean: pl.Float64 = column("sum over scored cases ÷ n_scored: the macro average")

@@ -26,7 +26,9 @@ _RULES = (
     Rule("unknown-field", "not a known field"),
     Rule("missing-field", "missing; give the field"),
     Rule("type", "wrong type"),
-    Rule("answer-label", "a label must be true or false; use a Boolean, or null where there is none"),
+    Rule(
+        "answer-label", "a label must be true or false; use a Boolean, or null where there is none"
+    ),
     Rule("null-item", "the list holds a null; remove it or give the value"),
     Rule("blank-id", "holds a blank ID; give the ID or remove the entry"),
     Rule(

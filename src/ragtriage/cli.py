@@ -48,7 +48,7 @@ def run(arguments: list[str] | None = None) -> int:
         return error.exit_code
     except BrokenPipeError:
         # Whoever read our output has gone; the run itself is complete.
-        sys.stdout = open("/dev/null", "w", encoding="utf-8")  # noqa: SIM115, PTH123 - kept until exit
+        sys.stdout = open("/dev/null", "w", encoding="utf-8")  # noqa: SIM115 - kept until exit
         return EXIT_INTERNAL
     except Exception:  # noqa: BLE001 - the last resort: exit code 3 and all we know
         click.echo("ragtriage: internal error; please report it with what follows", err=True)
@@ -71,14 +71,30 @@ def _input_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """What both `evaluate` and `validate` take."""
     options = [
         click.argument("inputs", nargs=-1, metavar="[INPUT]..."),
-        click.option("--cases", multiple=True, metavar="FILE", help="Cases, apart from their traces."),
+        click.option(
+            "--cases", multiple=True, metavar="FILE", help="Cases, apart from their traces."
+        ),
         click.option("--trace", multiple=True, metavar="FILE", help="Traces, joined by case ID."),
         click.option("--corpus", multiple=True, metavar="FILE", help="The passages there are."),
-        click.option("--contract", metavar="NAME", help="auto (default), diagnosis, citation, ranking, answer."),
-        click.option("--map", "mapping", multiple=True, metavar="THEIRS=OURS", help="A field's name in your file."),
-        click.option("--extra", metavar="fail|ignore", help="Unknown fields: an error, or set aside."),
+        click.option(
+            "--contract",
+            metavar="NAME",
+            help="auto (default), diagnosis, citation, ranking, answer.",
+        ),
+        click.option(
+            "--map",
+            "mapping",
+            multiple=True,
+            metavar="THEIRS=OURS",
+            help="A field's name in your file.",
+        ),
+        click.option(
+            "--extra", metavar="fail|ignore", help="Unknown fields: an error, or set aside."
+        ),
         click.option("--unknown-trace", metavar="fail|ignore", help="Traces without a case."),
-        click.option("--missing-trace", metavar="fail|empty|not-run", help="Cases without a trace."),
+        click.option(
+            "--missing-trace", metavar="fail|empty|not-run", help="Cases without a trace."
+        ),
         click.option("--on-invalid", metavar="fail|quarantine", help="Rows that break a rule."),
         click.option("--config", metavar="FILE.toml", help="Any of these options in a file."),
     ]
@@ -92,7 +108,9 @@ def _input_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.option("--k", multiple=True, metavar="N", help="Cutoffs; the first is the ledger's [10].")
 @click.option("--normalizer", metavar="NAME", help="lower-whitespace, exact, casefold, squad.")
 @click.option("--abstain-text", multiple=True, metavar="TEXT", help="An answer that declines.")
-@click.option("--slice", "slice_", multiple=True, metavar="FIELD", help="Another field to slice by.")
+@click.option(
+    "--slice", "slice_", multiple=True, metavar="FIELD", help="Another field to slice by."
+)
 @click.option("--about", metavar="FILE.toml", help="What was run: shown at the head of reports.")
 @click.option("--gate", multiple=True, metavar="EXPR", help="For example 'recall@5 >= 0.8'.")
 @click.option("--min-recall", metavar="X", help="Least recall at the first cutoff, 0 to 1.")
@@ -160,16 +178,16 @@ def _options(flags: dict[str, Any]) -> dict[str, Any]:
 
     config_file = flags.pop("config")
     options = load_config(config_file) if config_file else {}
-    given = {name.rstrip("_"): value for name, value in flags.items() if value not in (None, (), False)}
+    given = {
+        name.rstrip("_"): value for name, value in flags.items() if value not in (None, (), False)
+    }
     if "mapping" in given:
         given["map"] = options.get("map", {}) | dict(_pair(item) for item in given.pop("mapping"))
     if "k" in given:
         given["k"] = _cutoffs(given["k"])
     if given.pop("no_write", False):
         given["write"] = False
-    for name in given:
-        if name.startswith("min_"):
-            given[name] = _threshold(name, given[name])
+    given |= {n: _threshold(n, value) for n, value in given.items() if n.startswith("min_")}
     given["gate"] = (*options.get("gate", ()), *given.get("gate", ()))
     return options | given
 

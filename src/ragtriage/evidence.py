@@ -50,8 +50,8 @@ def build_ledger(requirements: pl.DataFrame, cases: pl.DataFrame, k: int) -> pl.
         k: the cutoff within which a retrieved requirement counts as returned.
 
     Returns:
-        `COLUMNS`, `row`, `gain`, `listed`, `authorised`, `unmet`; in case order. What is not observed
-        on a row is null; `delivered` and `lost_at` are null on cases with an `error`.
+        `COLUMNS`, `row`, `gain`, `listed`, `authorised`, `unmet`; in case order. What is not
+        observed on a row is null; `delivered` and `lost_at` are null on cases with an `error`.
     """
     observed = cases.select(
         "row",
@@ -70,9 +70,9 @@ def build_ledger(requirements: pl.DataFrame, cases: pl.DataFrame, k: int) -> pl.
     )
     delivered = pl.when(~pl.col("failed")).then(pl.coalesce("in_context", "in_top_k"))
     told = placed.with_columns(delivered=delivered).with_columns(lost_at=_lost_at())
-    return told.select(
-        *COLUMNS, "row", "gain", "listed", "authorised", "unmet"
-    ).cast({"retrieved_rank": pl.Int64, "context_rank": pl.Int64})
+    return told.select(*COLUMNS, "row", "gain", "listed", "authorised", "unmet").cast(
+        {"retrieved_rank": pl.Int64, "context_rank": pl.Int64}
+    )
 
 
 def _where(seen: pl.Expr, value: pl.Expr) -> pl.Expr:

@@ -164,9 +164,7 @@ class DisjointIds:
     def add(self, cases: pl.DataFrame, examples: int) -> None:
         """Take in a chunk's cases with their terms."""
         asked = cases.filter(
-            pl.col("error").is_null()
-            & (pl.col("n_requirements") > 0)
-            & (pl.col("n_retrieved") > 0)
+            pl.col("error").is_null() & (pl.col("n_requirements") > 0) & (pl.col("n_retrieved") > 0)
         )
         self._cases += asked.height
         self._met |= bool((~asked["all_unmet"]).any())

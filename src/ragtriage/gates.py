@@ -1,8 +1,8 @@
 """The gate grammar and its verdicts. A gate over nothing fails: nothing measured never passes.
 
-    [weighted. | scored. | n.] metric[@k] [ [slice=value] ]  op  number
-    stage.NAME [ [slice=value] ]  op  number
-    finding.NAME  op  number
+[weighted. | scored. | n.] metric[@k] [ [slice=value] ]  op  number
+stage.NAME [ [slice=value] ]  op  number
+finding.NAME  op  number
 """
 
 from __future__ import annotations
@@ -89,9 +89,7 @@ def parse_gate(text: str, slices: tuple[str, ...]) -> Gate:
     return gate
 
 
-def threshold_gates(
-    minima: dict[str, float | None], ledger_k: int
-) -> list[Gate]:
+def threshold_gates(minima: dict[str, float | None], ledger_k: int) -> list[Gate]:
     """The gates behind `--min-recall` and its kin."""
     names = {
         "min_recall": ("recall", ledger_k),
@@ -149,7 +147,9 @@ def judge(
 
 def _verdict(gate: Gate, value: float | None, why: str) -> Verdict:
     if value is None or value != value:  # noqa: PLR0124 - only NaN differs from itself
-        return Verdict(gate.text, None, gate.threshold, False, f"{why}; nothing measured never passes")
+        return Verdict(
+            gate.text, None, gate.threshold, False, f"{why}; nothing measured never passes"
+        )
     slack = {">=": TOLERANCE, ">": -TOLERANCE, "<=": -TOLERANCE, "<": TOLERANCE}.get(gate.op, 0.0)
     passed = _OPERATORS[gate.op](value + slack, gate.threshold)
     shown = f"{value:.6g} {'meets' if passed else 'does not meet'} {gate.op} {gate.threshold:g}"
@@ -205,7 +205,8 @@ def _stage_share(
         & (pl.col("stage") == gate.name)
     )
     if gate.name == "not_run":
-        return rows["n"].sum() / (n_run + rows["n"].sum()), "share of all cases"
+        n = int(rows["n"].sum())
+        return n / (n_run + n), "share of all cases"
     return float(rows["share"].fill_null(0.0).sum()), f"of {n_run:,} cases run"
 
 
@@ -249,7 +250,9 @@ def _check_name(gate: Gate) -> None:
 
 def _check_cutoff(gate: Gate, declared: Metric, cutoffs: tuple[int, ...]) -> None:
     if gate.k is None and declared.cutoff == "at_k":
-        raise UsageError(f"gate {gate.text!r}: {gate.name} needs a cutoff; write {gate.name}@{cutoffs[0]}")
+        raise UsageError(
+            f"gate {gate.text!r}: {gate.name} needs a cutoff; write {gate.name}@{cutoffs[0]}"
+        )
     if gate.k is not None and declared.cutoff == "uncut":
         raise UsageError(f"gate {gate.text!r}: {gate.name} has no cutoff; write {gate.name}")
     if gate.k is not None and gate.k not in cutoffs:

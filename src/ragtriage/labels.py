@@ -28,7 +28,9 @@ def _exact(text: pl.Expr) -> pl.Expr:
 
 def _casefold(text: pl.Expr) -> pl.Expr:
     folded = text.map_batches(
-        lambda values: pl.Series([v if v is None else v.casefold() for v in values], dtype=pl.String),
+        lambda values: pl.Series(
+            [v if v is None else v.casefold() for v in values], dtype=pl.String
+        ),
         return_dtype=pl.String,
     )
     return _single_spaced(folded)

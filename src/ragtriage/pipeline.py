@@ -12,7 +12,7 @@ import polars as pl
 
 from ragtriage.errors import InputError, InvalidRowsError, UsageError
 from ragtriage.gates import Gate, Verdict, check_observed, judge, parse_gate, threshold_gates
-from ragtriage.metrics import Column, columns_for
+from ragtriage.metrics import columns_for
 from ragtriage.publish.folder import RunFolder
 from ragtriage.publish.identity import new_run_id, started_at
 from ragtriage.publish.outcome import Outcome, manifest, write_outcome
@@ -138,7 +138,7 @@ class _Evaluation:
             corpus = self._corpus(given)
         columns = [c for c in columns_for(request.k) if c.metric.observed(given.fields)]
         summary = Summary(columns, request.slice, weighted="weight" in given.fields)
-        self._fold(given, corpus, columns, summary)
+        self._fold(given, corpus, summary)
         self._refuse_if_invalid(given, summary, started)
         outcome = self._outcome(given, summary, started)
         if self._folder is not None:
@@ -180,9 +180,7 @@ class _Evaluation:
         given.files += rows.files
         return Corpus.from_rows(joined_rows(accepted))
 
-    def _fold(
-        self, given: Input, corpus: Corpus | None, columns: list[Column], summary: Summary
-    ) -> None:
+    def _fold(self, given: Input, corpus: Corpus | None, summary: Summary) -> None:
         """Second pass: check, score, write and sum chunk by chunk.
 
         Once a row is refused and none may be set aside, the rest is only checked: all errors
@@ -241,7 +239,11 @@ class _Evaluation:
             self._folder.publish()
             where = str(self._folder.path / "rejects")
         total = self._tally.n_refused
-        note = "" if refused else f"all {self._tally.totals.set_aside:,} records were set aside; no case left"
+        note = (
+            ""
+            if refused
+            else f"all {self._tally.totals.set_aside:,} records were set aside; no case left"
+        )
         raise InvalidRowsError(self._tally.messages, total, where, note)
 
     def _outcome(self, given: Input, summary: Summary, started: datetime) -> Outcome:

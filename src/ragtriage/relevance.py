@@ -74,8 +74,10 @@ class Relevance:
 
     `requirements`: a row per case and requirement, in case order: `row`, `requirement`
     (0-based), `ids` (as given), `gain`, `authorised`; `retrieved_rank`, `retrieved_id`,
-    `returned` (by any member, authorised or not; else null), `context_rank`, `cited_rank`; `in_candidates`, `filtered`, and `listed`, `in_source`,
-    `in_index`, `in_chunks`, `all_unindexed`, `all_unchunked` by the corpus.
+    `returned` (by any member, authorised or not; else null), `context_rank`, `cited_rank`;
+    `in_candidates`, `filtered`, and by the corpus `listed`, `in_source`, `in_index`,
+    `in_chunks`, `all_unindexed`, `all_unchunked`.
+
     `cases`: the frame in its own order, with `row`, the distinct lists and their lengths and
     overlaps (`n_retrieved`, `n_cited_context`, …), `n_unauthorized_…`, and `relevant_…`, the
     places of each list that hold a relevant ID.
@@ -101,14 +103,20 @@ def match(frame: pl.DataFrame, corpus: Corpus | None) -> Relevance:
             returned = found.select("q").unique().with_columns(returned=pl.lit(True))
             requirements = requirements.join(returned, on="q", how="left", maintain_order="left")
         found = found.filter("authorised")
-        requirements = requirements.join(_first(found, ranks), on="q", how="left", maintain_order="left")
+        requirements = requirements.join(
+            _first(found, ranks), on="q", how="left", maintain_order="left"
+        )
         cases = cases.join(_relevant(found, name), on="row", how="left", maintain_order="left")
     known = _known(members, cases, corpus)
     requirements = requirements.join(known, on="q", how="left", maintain_order="left")
     return Relevance(requirements, cases)
 
 
-_RANKS = {"retrieved_ids": "retrieved_rank", "context_ids": "context_rank", "cited_ids": "cited_rank"}
+_RANKS = {
+    "retrieved_ids": "retrieved_rank",
+    "context_ids": "context_rank",
+    "cited_ids": "cited_rank",
+}
 
 
 def _with_terms(cases: pl.DataFrame, corpus: Corpus | None) -> pl.DataFrame:
@@ -139,9 +147,10 @@ def _unauthorized(cases: pl.DataFrame, corpus: Corpus | None) -> list[pl.Expr]:
     """How many distinct IDs of each list this requester may not see."""
     if _unrestricted(cases):
         return [
-            pl.when(pl.col(_distinct(name)).is_not_null()).then(0).cast(pl.Int64).alias(
-                f"n_unauthorized_{name.removesuffix('_ids')}"
-            )
+            pl.when(pl.col(_distinct(name)).is_not_null())
+            .then(0)
+            .cast(pl.Int64)
+            .alias(f"n_unauthorized_{name.removesuffix('_ids')}")
             for name in LISTS
         ]
     counts = []
@@ -149,7 +158,9 @@ def _unauthorized(cases: pl.DataFrame, corpus: Corpus | None) -> list[pl.Expr]:
         barred = _barred(pl.col(_distinct(name)))
         if name == "cited_ids":
             # An ID that exists nowhere is invented: that is the citation's fault, not a leak.
-            known = [pl.col(other).fill_null([]) for other in ("distinct_retrieved", "distinct_context")]
+            known = [
+                pl.col(other).fill_null([]) for other in ("distinct_retrieved", "distinct_context")
+            ]
             known.append(pl.col("forbidden_ids").fill_null([]))
             real = barred.list.set_intersection(pl.concat_list(known))
             if corpus is not None:
@@ -164,15 +175,19 @@ def _unauthorized(cases: pl.DataFrame, corpus: Corpus | None) -> list[pl.Expr]:
 
 def _barred(ids: pl.Expr) -> pl.Expr:
     allowed = pl.col("allowed_ids")
-    outside = pl.when(allowed.is_null()).then(ids.list.head(0)).otherwise(
-        ids.list.set_difference(allowed)
+    outside = (
+        pl.when(allowed.is_null())
+        .then(ids.list.head(0))
+        .otherwise(ids.list.set_difference(allowed))
     )
     forbidden = ids.list.set_intersection(pl.col("forbidden_ids").fill_null([]))
     return outside.list.set_union(forbidden)
 
 
 def _unrestricted(cases: pl.DataFrame) -> bool:
-    return all(cases[name].null_count() == cases.height for name in ("allowed_ids", "forbidden_ids"))
+    return all(
+        cases[name].null_count() == cases.height for name in ("allowed_ids", "forbidden_ids")
+    )
 
 
 def _requirements(
@@ -241,9 +256,7 @@ def _with_equivalents(members: pl.DataFrame, corpus: Corpus) -> pl.DataFrame:
     )
 
 
-def _gains(
-    cases: pl.DataFrame, members: pl.DataFrame, requirements: pl.DataFrame
-) -> pl.DataFrame:
+def _gains(cases: pl.DataFrame, members: pl.DataFrame, requirements: pl.DataFrame) -> pl.DataFrame:
     """The largest positive grade among a requirement's members: `q`, `gain`."""
     empty = pl.DataFrame(schema={"q": requirements["q"].dtype, "gain": pl.Int64})
     if cases["grades"].null_count() == cases.height:
@@ -398,5 +411,3 @@ def _rank_lists() -> list[pl.Expr]:
             / places.list.eval(pl.element().cast(pl.Float64).log(2))
         ).alias("ideal_gain"),
     ]
-
-

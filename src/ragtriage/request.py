@@ -124,9 +124,7 @@ class EvaluateRequest(BaseModel):
         return self.k[0]
 
 
-SLICEABLE = tuple(
-    name for name, dtype in dtypes(Cases).items() if dtype in (pl.String, pl.Boolean)
-)
+SLICEABLE = tuple(name for name, dtype in dtypes(Cases).items() if dtype in (pl.String, pl.Boolean))
 
 
 def build_request(options: dict[str, Any]) -> EvaluateRequest:

@@ -78,7 +78,9 @@ def precedence(contract: str) -> tuple[Row, ...]:
             _UNANSWERABLE & _ABSTAINED,
             ((None, None),),
         ),
-        Row(6, "unprepared", "unanswerable, abstention unknown", _UNANSWERABLE, (("answer", None),)),
+        Row(
+            6, "unprepared", "unanswerable, abstention unknown", _UNANSWERABLE, (("answer", None),)
+        ),
         Row(
             7,
             "unresolved",
@@ -133,12 +135,21 @@ def precedence(contract: str) -> tuple[Row, ...]:
 
 
 NEXT_CHECKS = {
-    "leak-retrieved": "Check the retriever's permission filter: it returned what this requester may not see.",
-    "leak-context": "Check permissions before the context is packed: the model was given what this requester may not see.",
-    "leak-cited": "Check permissions along the whole path: the answer cites what this requester may not see.",
+    "leak-retrieved": (
+        "Check the retriever's permission filter: it returned what this requester may not see."
+    ),
+    "leak-context": (
+        "Check permissions before the context is packed: the model was given what this "
+        "requester may not see."
+    ),
+    "leak-cited": (
+        "Check permissions along the whole path: the answer cites what this requester may not see."
+    ),
     "error": "Read the recorded error and run the case again.",
     "ambiguity": "Let a reviewer resolve the ambiguity, then score the case.",
-    "answered-unsupported": "Check the instruction to decline: the collection does not support an answer.",
+    "answered-unsupported": (
+        "Check the instruction to decline: the collection does not support an answer."
+    ),
     "cited-unsupported": "Check why an answer that declines still cites sources.",
     "answer": "Record the answer, or whether the system abstained.",
     "no-required-set": "Label the evidence this question needs, or declare it unanswerable.",
@@ -149,15 +160,28 @@ NEXT_CHECKS = {
     "chunk": "Check extraction and chunking: no chunk keeps the required passage whole.",
     "scope": "Check the labels: they require what this requester may not see.",
     "filter": "Check the filters: they removed the required passage.",
-    "retrieval": "Check query terms and the retrieval method: the required passage was never returned.",
+    "retrieval": (
+        "Check query terms and the retrieval method: the required passage was never returned."
+    ),
     "ranking": "Check ranking and reranking: the required passage was ranked below the cutoff.",
-    "context": "Check deduplication, ordering and truncation: the passage was returned but not supplied.",
-    "unobserved": "Record what was retrieved: the passage is missing from the context, and why is not known.",
-    "over-refusal": "Check the instruction to decline: all evidence was supplied and the system still abstained.",
+    "context": (
+        "Check deduplication, ordering and truncation: the passage was returned but not supplied."
+    ),
+    "unobserved": (
+        "Record what was retrieved: the passage is missing from the context, and why is not known."
+    ),
+    "over-refusal": (
+        "Check the instruction to decline: all evidence was supplied and the system still "
+        "abstained."
+    ),
     "wrong-answer": "Check the answering instruction, the model and the handling of its output.",
-    "invalid-citation": "Check how citations are made: the answer cites what the model was not given.",
+    "invalid-citation": (
+        "Check how citations are made: the answer cites what the model was not given."
+    ),
     "uncited": "Check the instruction to cite: the answer is right but cites nothing.",
-    "wrong-source": "Check how citations are made: the answer cites other passages than the required ones.",
+    "wrong-source": (
+        "Check how citations are made: the answer cites other passages than the required ones."
+    ),
 }
 
 # Stage rows on which nothing can be said to be missing.
@@ -165,11 +189,13 @@ _MISSING_UNKNOWN = (2, 3, 6, 7, 8, 9)
 
 
 def with_stages(cases: pl.DataFrame, contract: str) -> pl.DataFrame:
-    """The cases with `stage`, `break_point`, `missing`, `lucky`, `context_observed`, `next_check`."""
+    """The cases with stage, break point, what is missing, and what to check next."""
     rows = precedence(contract)
     number = pl.lit(None, pl.Int8)
     for row in reversed(rows):
-        number = pl.when(row.test.fill_null(False)).then(pl.lit(row.number, pl.Int8)).otherwise(number)
+        number = (
+            pl.when(row.test.fill_null(False)).then(pl.lit(row.number, pl.Int8)).otherwise(number)
+        )
     placed = cases.with_columns(stage_row=number)
     at = pl.col("stage_row")
     placed = placed.with_columns(

@@ -79,16 +79,17 @@ class Summary:
         if self._stages is None or self._sums is None:
             return pl.DataFrame(schema=STAGES_SCHEMA)
         run = self._sums.select(*_KEYS, n_run=pl.col("n_cases") - pl.col("n_not_run"))
-        share = (
-            pl.when((pl.col("stage") != NOT_RUN) & (pl.col("n_run") > 0))
-            .then(pl.col("n_ran") / pl.col("n_run"))
+        share = pl.when((pl.col("stage") != NOT_RUN) & (pl.col("n_run") > 0)).then(
+            pl.col("n_ran") / pl.col("n_run")
         )
         return (
             self._stages.join(run, on=_KEYS, maintain_order="left")
             .with_columns(share=share)
-            .sort(*_KEYS, "n", "stage", "break_point", descending=[False, False, True, False, False])
+            .sort(
+                *_KEYS, "n", "stage", "break_point", descending=[False, False, True, False, False]
+            )
             .select(list(STAGES_SCHEMA))
-            .cast(STAGES_SCHEMA)
+            .cast(pl.Schema(STAGES_SCHEMA))
         )
 
     def cases_run(self) -> dict[str, int]:
@@ -212,7 +213,7 @@ class Summary:
         return float(sums[f"wsum {name}"] / sums[f"weight {name}"])
 
 
-def _without_run(model: type[pa.DataFrameModel]) -> dict[str, pl.DataType]:
+def _without_run(model: type[pa.DataFrameModel]) -> dict[str, Any]:
     return {name: dtype for name, dtype in dtypes(model).items() if name != "run_id"}
 
 
@@ -242,7 +243,7 @@ def _weight_unit(cases: pl.DataFrame) -> float:
 
 
 def _weighted(value: pl.Expr, column: Column, unit: float) -> list[pl.Expr]:
-    """Weight × value, and the weight of what is scored.
+    """Weighted value, and the weight of what is scored.
 
     Within a chunk these are fixed-point in a unit no weight exceeds, so their sums are exact
     and do not depend on threads; chunks then add up in their own order.

@@ -70,9 +70,8 @@ class Tally:
             self.n_faults += 1
             self.n_refused += fault.refuses
             if fault.refuses and len(self.messages) < FIRST_MESSAGES:
-                self.messages.append(
-                    f"{fault.source_file}:{fault.line}: {fault.field}: {fault.message} [{fault.rule}]"
-                )
+                where = f"{fault.source_file}:{fault.line}: {fault.field}"
+                self.messages.append(f"{where}: {fault.message} [{fault.rule}]")
 
     def add_cases(self, cases: pl.DataFrame, ledger: pl.DataFrame) -> None:
         """A chunk of scored cases and their ledger."""
@@ -127,8 +126,10 @@ class Tally:
         found = cases.select("case_id", "findings").filter(pl.col("findings").list.len() > 0)
         if found.is_empty():
             return
-        long = found.explode("findings").group_by("findings", maintain_order=True).agg(
-            n=pl.len(), first=pl.col("case_id").head(_EXAMPLES)
+        long = (
+            found.explode("findings")
+            .group_by("findings", maintain_order=True)
+            .agg(n=pl.len(), first=pl.col("case_id").head(_EXAMPLES))
         )
         for name, n, first in long.iter_rows():
             self._findings[name] += n

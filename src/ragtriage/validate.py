@@ -17,9 +17,10 @@ from ragtriage.read.index import Duplicates, repeat_fault
 from ragtriage.schemas.contracts import Contract
 from ragtriage.schemas.rules import message
 
-# How many offending rows pandera may turn into Python objects for a text we never show.
-_SHOWN_BY_PANDERA = 1
 _UNSET_WHEN_BLANK = ("ambiguity", "error")
+
+# Field, rule, message and which rows break it.
+Broken = tuple[str, str, str, pl.Series]
 
 
 class Validator:
@@ -42,8 +43,8 @@ class Validator:
         frame = chunk.frame
         broken = [*self._value_rules(frame), *self._contract_rules(frame)]
         faults = [*chunk.faults, *self._repeats_among(chunk.faults)]
-        for field, rule, text, failing in broken:
-            faults += _row_faults(chunk, frame.filter(failing), field, rule, text, self._id_field)
+        for found in broken:
+            faults += _row_faults(chunk, frame.filter(found[3]), found, self._id_field)
         repeated = frame[self._id_field].is_in(list(self._duplicates))
         for row in frame.filter(repeated).iter_rows(named=True):
             line, source = row["line"], row["source_file"]
@@ -58,7 +59,7 @@ class Validator:
         faults.sort(key=lambda fault: (fault.source_file, fault.line))
         return _settled(frame.filter(~bad)), faults
 
-    def _value_rules(self, frame: pl.DataFrame) -> list[tuple[str, str, str, pl.Series]]:
+    def _value_rules(self, frame: pl.DataFrame) -> list[Broken]:
         schema = _without_empty(self._schema, frame)
         try:
             schema.validate(frame, lazy=True)
@@ -66,7 +67,7 @@ class Validator:
             return [_broken_rule(error, frame.height) for error in errors.schema_errors]
         return []
 
-    def _contract_rules(self, frame: pl.DataFrame) -> Iterator[tuple[str, str, str, pl.Series]]:
+    def _contract_rules(self, frame: pl.DataFrame) -> Iterator[Broken]:
         if self._contract is None:
             return
         name = self._contract.name
@@ -110,20 +111,23 @@ def _accused(frame: pl.DataFrame, faults: list[RowFault]) -> pl.Series:
     return pl.Series(accused, dtype=pl.Boolean)
 
 
-def _row_faults(
-    chunk: Chunk, rows: pl.DataFrame, field: str, rule: str, text: str, id_field: str
-) -> list[RowFault]:
+def _row_faults(chunk: Chunk, rows: pl.DataFrame, broken: Broken, id_field: str) -> list[RowFault]:
+    field, rule, text, _ = broken
     return [
         RowFault(
-            row["source_file"], row["line"], row[id_field], field, rule, text, chunk.raw(row["line"])
+            row["source_file"],
+            row["line"],
+            row[id_field],
+            field,
+            rule,
+            text,
+            chunk.raw(row["line"]),
         )
         for row in rows.select("source_file", "line", id_field).iter_rows(named=True)
     ]
 
 
-def _broken_rule(
-    error: pandera.errors.SchemaError, height: int
-) -> tuple[str, str, str, pl.Series]:
+def _broken_rule(error: pandera.errors.SchemaError, height: int) -> Broken:
     """Which rows broke which rule; anything else pandera may say is our own mistake."""
     output = error.check_output
     rule = getattr(error.check, "title", None)
@@ -147,9 +151,7 @@ def _without_empty(schema: pa.DataFrameSchema, frame: pl.DataFrame) -> pa.DataFr
     return schema.update_columns({}) if not columns else _replaced(schema, columns)
 
 
-def _replaced(
-    schema: pa.DataFrameSchema, columns: dict[str, pa.Column]
-) -> pa.DataFrameSchema:
+def _replaced(schema: pa.DataFrameSchema, columns: dict[str, pa.Column]) -> pa.DataFrameSchema:
     return pa.DataFrameSchema({**schema.columns, **columns}, strict=True)
 
 

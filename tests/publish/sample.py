@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any, cast
 
+from ragtriage.metrics import REGISTRY
 from ragtriage.publish.document import CaseEntry, EvidenceRow, Report, StageRow, SummaryRow
 
 HOSTILE = (
@@ -245,10 +246,12 @@ def metric(
 ) -> SummaryRow:
     """A row over 39 cases, 1 not run; a ratio when `changes` bring numerator and denominator."""
     mean = None if total is None or not scored else total / scored
+    kind = REGISTRY[name].kind if name in REGISTRY else "ratio"
     row = {
         "slice": "all",
         "slice_value": "all",
         "metric": name,
+        "kind": kind,
         "k": k,
         "mean": mean,
         "weighted_mean": mean,

@@ -1,4 +1,4 @@
-"""Metrics of declining to answer. A higher refusal rate is never by itself better: read together."""
+"""Metrics of declining to answer. A higher refusal rate is never by itself better."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ def _over(population: pl.Expr, value: pl.Expr) -> pl.Expr:
     return pl.when(population & _ABSTAINED.is_not_null()).then(value)
 
 
-@metric(
-    family="abstention", kind="boolean", needs=(), file_needs=_NEEDS, source="ragtriage"
-)
+@metric(family="abstention", kind="boolean", needs=(), file_needs=_NEEDS, source="ragtriage")
 def appropriate_abstention() -> pl.Expr:
-    """Over unanswerable cases: abstained, and cited nothing (citations not observed count as none)."""
+    """Over unanswerable cases: abstained and cited nothing.
+
+    Citations that are not observed count as none.
+    """
     return _over(_UNANSWERABLE, _ABSTAINED & (pl.col("n_cited").fill_null(0) == 0))
 
 

@@ -7,7 +7,6 @@ import polars as pl
 from ragtriage.metrics.registry import CITED, CONTEXT, RETRIEVED, SCOPE, metric
 
 
-
 @metric(
     family="authorization",
     kind="count",

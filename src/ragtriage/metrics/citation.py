@@ -51,7 +51,9 @@ def citation_in_context() -> Ratio:
 
 def _citation_valid() -> pl.Expr:
     silent_is_right = ~pl.col("is_answerable")
-    return pl.when(_CITED > 0).then(pl.col("n_cited_retrieved") == _CITED).otherwise(silent_is_right)
+    return (
+        pl.when(_CITED > 0).then(pl.col("n_cited_retrieved") == _CITED).otherwise(silent_is_right)
+    )
 
 
 def _source_correct() -> pl.Expr:

@@ -120,9 +120,7 @@ def reciprocal_rank(k: int | None) -> pl.Expr:
     return pl.when(reached).then(1 / first).otherwise(0.0)
 
 
-@metric(
-    family="retrieval", kind="score", needs=_NEEDS, cutoff="at_k", source="trec_eval map_cut"
-)
+@metric(family="retrieval", kind="score", needs=_NEEDS, cutoff="at_k", source="trec_eval map_cut")
 def average_precision(k: int) -> pl.Expr:
     """Mean over all requirements of the precision at their first hit.
 
@@ -134,9 +132,7 @@ def average_precision(k: int) -> pl.Expr:
     return _where_required(credit / _REQUIREMENTS)
 
 
-@metric(
-    family="retrieval", kind="score", needs=_NEEDS, cutoff="at_k", source="trec_eval ndcg_cut"
-)
+@metric(family="retrieval", kind="score", needs=_NEEDS, cutoff="at_k", source="trec_eval ndcg_cut")
 def ndcg(k: int) -> pl.Expr:
     """Discounted gain of first hits ÷ that of the ideal ranking of all requirements.
 

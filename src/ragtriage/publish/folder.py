@@ -64,7 +64,7 @@ class RunFolder:
             tagged.write_parquet(target, compression="zstd", compression_level=_LEVEL)
 
     def write_text(self, name: str, text: str) -> None:
-        """One UTF-8 text file with \\n line ends, whatever the locale."""
+        """One UTF-8 text file with Unix line ends, whatever the locale."""
         target = self._work / name
         with _writing(target), target.open("w", encoding="utf-8", newline="\n") as stream:
             stream.write(text)
@@ -89,7 +89,9 @@ class RunFolder:
             except OSError as error:
                 if not os.path.lexists(self.path):
                     raise
-                raise UsageError(f"--run-id: {self.path} exists already ({error.strerror})") from None
+                raise UsageError(
+                    f"--run-id: {self.path} exists already ({error.strerror})"
+                ) from None
         self.close()
 
     def close(self) -> None:

@@ -33,7 +33,7 @@ def is_pinned() -> bool:
 
 
 def new_run_id(started: datetime, configuration: str) -> str:
-    """`YYYYMMDDTHHMMSSZ-xxxxxxxx`; the suffix is chance, or the configuration's digest when pinned."""
+    """`YYYYMMDDTHHMMSSZ-xxxxxxxx`; the suffix is chance, or a digest when pinned."""
     suffix = (
         hashlib.sha256(configuration.encode()).hexdigest()[:8]
         if is_pinned()

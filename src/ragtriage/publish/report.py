@@ -13,9 +13,18 @@ from ragtriage.publish.document import AbstentionRow, CaseEntry, Report, RunEntr
 from ragtriage.tally import Tally
 
 LIMITS = (
-    "These labels name the first place where the evidence path broke; they tell no internal cause in a model.",
-    "Citations and evidence are compared by ID: no entailment, attribution or groundedness is judged.",
-    "Answers are compared by label or by exact match after normalisation: no semantic correctness is judged.",
+    (
+        "These labels name the first place where the evidence path broke; they tell no internal "
+        "cause in a model."
+    ),
+    (
+        "Citations and evidence are compared by ID: no entailment, attribution or groundedness "
+        "is judged."
+    ),
+    (
+        "Answers are compared by label or by exact match after normalisation: no semantic "
+        "correctness is judged."
+    ),
     "Several defects can coexist in a case; the evidence table keeps them all.",
 )
 
@@ -45,7 +54,7 @@ _CASE_KEYS = (
 )
 
 
-def build_report(
+def build_report(  # noqa: PLR0913 - a report has all these parts, each by name
     *,
     run: RunEntry,
     about: dict[str, Any],
@@ -97,9 +106,7 @@ def _abstention(tally: Tally) -> list[AbstentionRow]:
     ]
 
 
-def _cases(
-    shown: pl.DataFrame, ledger: pl.DataFrame, columns: list[Column]
-) -> list[CaseEntry]:
+def _cases(shown: pl.DataFrame, ledger: pl.DataFrame, columns: list[Column]) -> list[CaseEntry]:
     if shown.is_empty():
         return []
     by_case: dict[str, list[dict[str, Any]]] = {}

@@ -25,9 +25,7 @@ def case_schema(columns: list[Column]) -> dict[str, pl.DataType]:
     metrics = {name: dtype for column in columns for name, dtype in column.schema.items()}
     names = ("run_id", *_PROVENANCE, *CASE_FIELDS)
     return (
-        {name: fixed[name] for name in names}
-        | metrics
-        | {name: fixed[name] for name in _VERDICT}
+        {name: fixed[name] for name in names} | metrics | {name: fixed[name] for name in _VERDICT}
     )
 
 

@@ -1,12 +1,11 @@
-"""Which of our fields a key in a user's file stands for. Names only; values are decoded elsewhere."""
+"""Which of our fields a key in a user's file stands for. Names only, no values."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import pandera.polars as pa
-
-from typing import TYPE_CHECKING
 
 from ragtriage.errors import nearest
 from ragtriage.schemas.contracts import CONTRACTS, Contract

@@ -50,7 +50,7 @@ class JsonLines(Batch):
     """A batch of JSON lines that is cut up only when somebody looks."""
 
     def __init__(self, block: bytes, first: int) -> None:
-        self.block = block
+        self.block: bytes = block
         self.raws = None
         self.broken = {}
         self._first = first
@@ -58,7 +58,6 @@ class JsonLines(Batch):
     @property
     def physical_lines(self) -> int:
         """How many lines the block has."""
-        assert self.block is not None
         return self.block.count(b"\n") + (not self.block.endswith(b"\n"))
 
     @property
@@ -68,7 +67,6 @@ class JsonLines(Batch):
 
     @cached_property
     def _cut(self) -> tuple[list[bytes], Sequence[int], int]:
-        assert self.block is not None
         lines = self.block.split(b"\n")
         if not lines[-1]:
             lines.pop()
@@ -148,7 +146,9 @@ def skip_bom(head: bytes, file: InputFile) -> bytes:
     """
     for bom, name in _FOREIGN_BOMS.items():
         if head.startswith(bom):
-            raise InputError(f"{file.name}:1: encoding: the file is {name}; save it as UTF-8 [encoding]")
+            raise InputError(
+                f"{file.name}:1: encoding: the file is {name}; save it as UTF-8 [encoding]"
+            )
     return head.removeprefix(codecs.BOM_UTF8)
 
 

@@ -71,8 +71,12 @@ def _header(rows: Iterator[list[str]], file: InputFile) -> list[str]:
         raise InputError(f"{file.name}:1: header: the file is empty; give a header line") from None
     except csv.Error as error:
         raise InputError(f"{file.name}:1: header: {error}; correct the quoting") from None
-    if "".join(header).encode("utf-8", "surrogateescape").decode("utf-8", "ignore") != "".join(header):
-        raise InputError(f"{file.name}:1: header: not valid UTF-8 text; save the file as UTF-8 [encoding]")
+    if "".join(header).encode("utf-8", "surrogateescape").decode("utf-8", "ignore") != "".join(
+        header
+    ):
+        raise InputError(
+            f"{file.name}:1: header: not valid UTF-8 text; save the file as UTF-8 [encoding]"
+        )
     twice = sorted({name for name in header if header.count(name) > 1})
     if twice:
         raise InputError(
@@ -115,11 +119,14 @@ def _as_json(
     cells: list[str], problem: str, prefixes: list[str], encoders: list[Callable[[str], str]]
 ) -> tuple[bytes, str]:
     if not problem and len(cells) != len(prefixes):
-        problem = f"{len(cells)} cells under {len(prefixes)} columns; correct the row or its quoting"
+        problem = (
+            f"{len(cells)} cells under {len(prefixes)} columns; correct the row or its quoting"
+        )
     if problem:
         return b"", problem
     members = (
-        prefix + encode(cell) for prefix, encode, cell in zip(prefixes, encoders, cells, strict=True)
+        prefix + encode(cell)
+        for prefix, encode, cell in zip(prefixes, encoders, cells, strict=True)
     )
     return ("{" + ",".join(members) + "}").encode("utf-8", "surrogateescape"), ""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import msgspec
 import polars as pl
@@ -75,7 +75,9 @@ class Examiner:
             return seen
         repeated: list[str] = []
         given = _plain(pairs, repeated)
-        seen.faults += [Fault(_at(key), "duplicate-key", message("duplicate-key")) for key in repeated]
+        seen.faults += [
+            Fault(_at(key), "duplicate-key", message("duplicate-key")) for key in repeated
+        ]
         for name, value in given.items():
             self._take(name, value, seen)
         self._identify(seen)
@@ -203,7 +205,7 @@ def _object_faults(name: str, item: Any, dtype: pl.Struct) -> list[Fault]:
                 faults.append(Fault(name, "null-item", why))
         else:
             info = FieldInfo("", label=key == "supported")
-            found = faults_of(f"{name}.{key}", item[key], member, info)
+            found = faults_of(f"{name}.{key}", item[key], cast("pl.DataType", member), info)
             faults += [Fault(name, fault.rule, f"`{key}`: {fault.message}") for fault in found]
     return faults
 
@@ -299,7 +301,11 @@ def _words(dtype: Any) -> str:
     if dtype == CLAIMS:
         return "a list of {claim_id, supported, …}"
     if isinstance(dtype, pl.List):
-        return "a list of lists of strings" if isinstance(dtype.inner, pl.List) else "a list of strings"
+        return (
+            "a list of lists of strings"
+            if isinstance(dtype.inner, pl.List)
+            else "a list of strings"
+        )
     return {
         pl.String: "a string",
         pl.Boolean: "true or false",

@@ -103,7 +103,9 @@ class Gate:
         self.absent: set[str] = set()
         self._nested = [f"f{i}" for i, key in enumerate(self.keys) if _is_nested(dtypes[key.field])]
         self.lists = {
-            key.name for key in self.keys if takes_text(key) and profile.kinds.get(key.name) == "list"
+            key.name
+            for key in self.keys
+            if takes_text(key) and profile.kinds.get(key.name) == "list"
         }
         self._attribute = next(
             (f"f{i}" for i, key in enumerate(self.keys) if key.field == id_field), None
@@ -171,7 +173,9 @@ class Gate:
                 members.append((f"f{i}", kind))
             else:
                 members.append((f"f{i}", kind | msgspec.UnsetType, msgspec.UNSET))
-        members += [(name, msgspec.Raw | msgspec.UnsetType, msgspec.UNSET) for name in self._unknown]
+        members += [
+            (name, msgspec.Raw | msgspec.UnsetType, msgspec.UNSET) for name in self._unknown
+        ]
         return msgspec.defstruct(
             "Record",
             members,

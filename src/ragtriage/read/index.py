@@ -90,12 +90,17 @@ def find_duplicates(sources: Iterable[tuple[Source, FileIndex]]) -> Duplicates:
 
 
 def repeat_fault(
-    source_file: str, line: int, case_id: str, raw: str, duplicates: Duplicates, *, field: str = "case_id"
+    source_file: str,
+    line: int,
+    case_id: str,
+    raw: str,
+    duplicates: Duplicates,
+    *,
+    field: str = "case_id",
 ) -> RowFault:
     """The fault of a record whose ID another record has too; names the first of them."""
     first_file, first_line = duplicates[case_id]
     what = "passage" if field == "evidence_id" else "case"
-    text = (
-        f"{case_id!r} is not unique, first at {first_file}:{first_line}; give each {what} its own ID"
-    )
+    first = f"first at {first_file}:{first_line}"
+    text = f"{case_id!r} is not unique, {first}; give each {what} its own ID"
     return RowFault(source_file, line, case_id, field, "duplicate-case-id", text, raw)

@@ -33,9 +33,7 @@ class Input:
     notes: list[str] = field(default_factory=list)
 
 
-def open_input(
-    request: EvaluateRequest, frame: pl.DataFrame | None, spill: Path | None
-) -> Input:
+def open_input(request: EvaluateRequest, frame: pl.DataFrame | None, spill: Path | None) -> Input:
     """Index the request's combined records.
 
     Raises:

@@ -166,7 +166,9 @@ class _Join:
 
     def _paired(self) -> pl.DataFrame:
         """Each case beside its trace, whose columns are prefixed."""
-        right = self._traces.rows.rename({name: _TRACE + name for name in self._traces.rows.columns})
+        right = self._traces.rows.rename(
+            {name: _TRACE + name for name in self._traces.rows.columns}
+        )
         right = right.with_columns(traced=pl.lit(True))
         return self._cases.rows.join(
             right, left_on="case_id", right_on=_TRACE + "case_id", how="left", maintain_order="left"
@@ -185,7 +187,11 @@ class _Join:
         by_line = {
             (row["source_file"], row["line"]): row
             for row in paired.select(
-                "case_id", "source_file", "line", "chunk", "traced",
+                "case_id",
+                "source_file",
+                "line",
+                "chunk",
+                "traced",
                 *(_TRACE + name for name in ("source_file", "line", "chunk")),
             ).iter_rows(named=True)
         }
@@ -206,8 +212,8 @@ class _Join:
             if name in self._traces.fields:
                 value = pl.when(~pl.col("traced")).then(value.fill_null([])).otherwise(value)
         elif self._request.missing_trace == "not-run" and name == "error":
-            value = pl.when(pl.col("traced")).then(value).otherwise(
-                pl.coalesce(value, pl.lit(NOT_RUN))
+            value = (
+                pl.when(pl.col("traced")).then(value).otherwise(pl.coalesce(value, pl.lit(NOT_RUN)))
             )
         return value.alias(name)
 
@@ -224,8 +230,13 @@ class _Join:
                 raw = self._cases.raw(row["chunk"], row["line"])
                 faults.append(
                     RowFault(
-                        row["source_file"], row["line"], row["case_id"], name,
-                        "field-conflict", text, raw,
+                        row["source_file"],
+                        row["line"],
+                        row["case_id"],
+                        name,
+                        "field-conflict",
+                        text,
+                        raw,
                     )
                 )
         return faults
@@ -237,7 +248,9 @@ class _Join:
         settled: list[RowFault] = []
         for fault in faults:
             row = by_line[fault.source_file, fault.line]
-            from_trace = fault.field in self._traces.fields and fault.field not in self._cases.fields
+            from_trace = (
+                fault.field in self._traces.fields and fault.field not in self._cases.fields
+            )
             if from_trace and row["traced"]:
                 settled.append(self._moved(fault, row))
             else:

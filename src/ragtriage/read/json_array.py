@@ -57,36 +57,46 @@ class _Cutter:
             if mark == b'"':
                 if token.end() - token.start() == 1 and not last:
                     break
-                continue
-            if self._ended:
-                self._refuse("there is text after the array")
-            if mark in _OPEN:
-                self._depth += 1
-                if self._depth == 1:
-                    self._begin(data[: token.start()], mark)
-                    start = token.end()
-            elif mark in _CLOSE:
-                self._depth -= 1
-                if self._depth == 0:
-                    self._element(data[start : token.start()], elements, closing=True)
-                    start = token.end()
-                    self._ended = True
-            elif self._depth == 1:
-                self._element(data[start : token.start()], elements, closing=False)
-                self._after_comma = True
+            elif self._ends_something(mark, data[start : token.start()], elements):
                 start = token.end()
         rest = data[start:]
-        if self._depth > 1 or not self._started or not self._ended:
-            # Brackets inside an unfinished element are met again with it.
-            self._depth = 1 if self._started else 0
-        elif rest.strip():
+        if self._ended:
+            if rest.strip():
+                self._refuse("there is text after the array")
+            return elements, b""
+        # Brackets inside an unfinished element are met again with the rest of it.
+        self._depth = 1 if self._started else 0
+        return elements, rest
+
+    def _ends_something(
+        self, mark: bytes, before: bytes, elements: list[tuple[int, bytes]]
+    ) -> bool:
+        """Follow one bracket or comma; True where what stands before it is dealt with."""
+        if self._ended:
             self._refuse("there is text after the array")
-        return elements, b"" if self._ended else rest
+        if mark in _OPEN:
+            self._depth += 1
+            if self._depth > 1:
+                return False
+            self._begin(before, mark)
+            return True
+        if mark in _CLOSE:
+            self._depth -= 1
+            if self._depth > 0:
+                return False
+            self._element(before, elements, closing=True)
+            self._ended = True
+            return True
+        if self._depth > 1:
+            return False
+        self._element(before, elements, closing=False)
+        self._after_comma = True
+        return True
 
     def finish(self) -> None:
         """All is read: the array must have ended."""
         if not self._started:
-            self._refuse("the file is empty")
+            self._refuse("the file is empty or holds no array")
         if not self._ended:
             self._refuse("the array does not end")
 
@@ -96,9 +106,7 @@ class _Cutter:
         self._line += before.count(b"\n")
         self._started = True
 
-    def _element(
-        self, text: bytes, elements: list[tuple[int, bytes]], *, closing: bool
-    ) -> None:
+    def _element(self, text: bytes, elements: list[tuple[int, bytes]], *, closing: bool) -> None:
         body = text.strip()
         if body or not closing or self._after_comma:
             lead = text[: len(text) - len(text.lstrip())]

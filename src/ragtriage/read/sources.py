@@ -52,9 +52,7 @@ def _source(file: InputFile, role: str, request: EvaluateRequest) -> Source:
     return TextSource(file, reader, model, resolver, ignore_unknown=ignore)
 
 
-def _resolver(
-    model: type[pa.DataFrameModel], request: EvaluateRequest, role: str
-) -> KeyResolver:
+def _resolver(model: type[pa.DataFrameModel], request: EvaluateRequest, role: str) -> KeyResolver:
     mapping = {} if model is Corpus else request.mapping
     return KeyResolver(model, CONTRACTS[request.contract], mapping, role)
 

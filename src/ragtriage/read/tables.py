@@ -9,13 +9,13 @@ import io
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pandera.polars as pa
 import polars as pl
 import polars.exceptions
 
 from ragtriage.errors import InputError
-from ragtriage.read import batches
 from ragtriage.read.aliases import Key, KeyResolver
 from ragtriage.read.chunk import Chunk, RowFault
 from ragtriage.read.files import Fingerprint, InputFile, fingerprint, unchanged
@@ -101,7 +101,9 @@ class TableSource:
         try:
             return dict(pl.read_parquet_schema(self._bytes()))
         except (polars.exceptions.PolarsError, OSError) as error:
-            raise InputError(f"{self.file.name}: not a Parquet file ({_first_line(error)})") from None
+            raise InputError(
+                f"{self.file.name}: not a Parquet file ({_first_line(error)})"
+            ) from None
 
     def _bytes(self) -> Path | io.BytesIO:
         return io.BytesIO(self.file.content) if self.file.content is not None else self.file.path
@@ -116,7 +118,9 @@ class TableSource:
             for start in range(0, height, CHUNK_ROWS):
                 yield lazy.select(columns).slice(start, CHUNK_ROWS).collect()
         except (polars.exceptions.PolarsError, OSError) as error:
-            raise InputError(f"{self.file.name}: damaged Parquet file ({_first_line(error)})") from None
+            raise InputError(
+                f"{self.file.name}: damaged Parquet file ({_first_line(error)})"
+            ) from None
 
     def _resolve(self) -> list[Key]:
         keys: list[Key] = []
@@ -193,9 +197,7 @@ class TableSource:
         except polars.exceptions.PolarsError as error:
             raise InputError(f"{self.file.name}: type: {_first_line(error)} [type]") from None
         numbers = pl.int_range(first, first + part.height, eager=True, dtype=pl.Int64)
-        frame = frame.with_columns(
-            line=numbers, source_file=pl.lit(self.file.name, pl.String)
-        )
+        frame = frame.with_columns(line=numbers, source_file=pl.lit(self.file.name, pl.String))
         lacking = frame.filter(pl.col(self._id_field).is_null())
         faults = [
             RowFault(
@@ -217,16 +219,16 @@ class TableSource:
         )
 
 
-def fits(stored: pl.DataType, expected: pl.DataType) -> bool:
+def fits(stored: Any, expected: Any) -> bool:
     """May a stored column be taken for the expected type without changing a value?"""
-    if stored == pl.Null or stored == expected:
+    if stored in (pl.Null, expected):
         return True
     if expected == pl.String:
         return isinstance(stored, _TEXT_TYPES)
     if expected == pl.Float64:
-        return stored.is_float() or stored.is_integer()
+        return bool(stored.is_float() or stored.is_integer())
     if expected == pl.Int64:
-        return stored.is_integer()
+        return bool(stored.is_integer())
     if isinstance(expected, pl.List):
         inner = getattr(stored, "inner", None)
         return inner is not None and fits(inner, expected.inner)

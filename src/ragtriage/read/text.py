@@ -21,7 +21,6 @@ from ragtriage.read.index import FileIndex, hash_ids
 from ragtriage.schemas.inputs import dtypes, infos
 from ragtriage.schemas.rules import message
 
-
 # Records looked at together while a file's keys are still being learnt.
 _RUN = 500
 
@@ -65,9 +64,7 @@ class TextSource:
         profile.settle()
         index.fields = profile.fields()
         index.partial = (self._evidence & index.fields) - profile.always
-        index.mapping = {
-            name: key.field for name, key in profile.keys.items() if name != key.field
-        }
+        index.mapping = {name: key.field for name, key in profile.keys.items() if name != key.field}
         index.dropped = set(profile.unknown)
         return index
 
@@ -210,7 +207,9 @@ class TextSource:
 
     def _lacking(self, expected: set[str], keys: dict[str, Key]) -> list[Fault]:
         present = {key.field for key in keys.values()}
-        why = f"{message('missing-field')}, as other records of this file do (null or [] are allowed)"
+        why = (
+            f"{message('missing-field')}, as other records of this file do (null or [] are allowed)"
+        )
         return [
             Fault(name, "missing-field", why)
             for name in self._dtypes
@@ -218,9 +217,7 @@ class TextSource:
         ]
 
     def _fault(self, batch: Batch, i: int, case_id: str | None, fault: Fault) -> RowFault:
-        return RowFault(
-            self.file.name, batch.numbers[i], case_id, *fault, readable(batch.raw(i))
-        )
+        return RowFault(self.file.name, batch.numbers[i], case_id, *fault, readable(batch.raw(i)))
 
 
 def _none_given(seen: Examined) -> bool:

@@ -38,9 +38,7 @@ def _bare(dtype: Any) -> Any:
 
 @cache
 def _struct(dtype: pl.Struct) -> type[msgspec.Struct]:
-    members = [
-        (member.name, _member_type(member), *_default(member)) for member in dtype.fields
-    ]
+    members = [(member.name, _member_type(member), *_default(member)) for member in dtype.fields]
     return msgspec.defstruct(
         "Item", members, forbid_unknown_fields=True, gc=False, module=__name__, kw_only=True
     )
