@@ -34,6 +34,21 @@ EXPECTED = ("Cedar Room", "cedar room", "strasse", "the", "!", "a")
 NORMALIZERS = ("lower-whitespace", "exact", "casefold", "squad")
 LABEL_FIELDS = ("required_ids", "required_groups", "grades")
 TRACE_FIELDS = ("retrieved_ids", "context_ids", "cited_ids", "candidate_ids", "filtered_ids")
+# What a contract requires; `answer` may be null all the same.
+CONTRACT_FIELDS = {
+    "diagnosis": ("required_ids", "context_ids"),
+    "citation": ("required_ids", "retrieved_ids", "cited_ids"),
+    "ranking": ("question", "retrieved_ids", "required_ids"),
+    "answer": (
+        "question",
+        "split",
+        "expected_answers",
+        "required_ids",
+        "retrieved_ids",
+        "answer",
+        "cited_ids",
+    ),
+}
 OTHER_FIELDS = (
     "allowed_ids",
     "forbidden_ids",
@@ -121,6 +136,7 @@ def _value(name: str) -> st.SearchStrategy[Any]:
         "expected_answers": mostly(st.lists(text(EXPECTED), max_size=2)),
         "error": rarely(text(("timeout", " ", "")), 6),
         "ambiguity": rarely(text(("which year?", "\t", "")), 6),
+        "question": text(("Which room?",)),
         "split": text((None, "dev", "test")),
         "tags": mostly(st.lists(text(("x", "y", "category=x")), max_size=3)),
         "weight": text((None, 0.5, 1.0, 2.0, 0.1, 3.25)),
@@ -167,9 +183,14 @@ def _help(record: Record, names: set[str]) -> None:
 
 @st.composite
 def fixtures(
-    draw: st.DrawFn, *, scalar: bool = False, min_cases: int = 1, max_cases: int = 7
+    draw: st.DrawFn,
+    *,
+    scalar: bool = False,
+    contract: str | None = None,
+    min_cases: int = 1,
+    max_cases: int = 7,
 ) -> Fixture:
-    """Valid (records, fields, corpus or None, ks, contract).
+    """Valid (records, fields, corpus or None, ks, contract); without a contract, one is drawn.
 
     With `scalar`, `required_ids` and `expected_answers` hold at most one item and stand for
     the scalar aliases (`source`, `answer`); `_none_given` says both were given as null.
@@ -186,9 +207,11 @@ def fixtures(
             fields.add(name)
     if scalar:
         fields |= {"required_ids", "expected_answers"}
-    contract = "auto"
-    if {"required_ids", "context_ids"} <= fields and draw(st.booleans()):
-        contract = "diagnosis"
+    if contract is None:
+        drawn = {"required_ids", "context_ids"} <= fields and draw(st.booleans())
+        contract = "diagnosis" if drawn else "auto"
+    needed = CONTRACT_FIELDS.get(contract, ())
+    fields |= set(needed)
 
     records: list[Record] = []
     alien = draw(st.integers(1, 8)) == 1  # nothing retrieved shares the labels' ID space
@@ -196,9 +219,9 @@ def fixtures(
         record: Record = {"case_id": f"q{number}"}
         for name in sorted(fields - {"case_id"}):
             record[name] = draw(_value(name))
-        if contract == "diagnosis":
-            for name in ("required_ids", "context_ids"):
-                record[name] = record[name] or []
+        for name in needed:
+            if name != "answer" and record[name] is None:
+                record[name] = "dev" if name in ("split", "question") else []
         if scalar:
             for name in ("required_ids", "expected_answers"):
                 record[name] = (record[name] or [])[:1]

@@ -7,6 +7,19 @@ from __future__ import annotations
 
 import polars as pl
 
+# Along the way from source to model; a case's break point is the earliest.
+BREAKS = (
+    "source",
+    "index",
+    "chunk",
+    "scope",
+    "filter",
+    "retrieval",
+    "ranking",
+    "context",
+    "unobserved",
+)
+
 # In order: the first that applies to a requirement that was not delivered.
 LOST_AT: tuple[tuple[str, str], ...] = (
     ("source", "the corpus is given and no member is in it, or `in_source` is false for all"),

@@ -100,6 +100,8 @@ FINDINGS: tuple[Finding, ...] = (
     ),
 )
 
+_SORTED = sorted(FINDINGS, key=lambda finding: finding.name)
+
 MEANINGS = {finding.name: finding.meaning for finding in FINDINGS} | {
     DISJOINT: "no required ID is ever retrieved: the ID spaces of labels and retriever differ"
 }
@@ -111,13 +113,21 @@ def with_findings(cases: pl.DataFrame, ledger: pl.DataFrame, k: int) -> pl.DataF
     noted = noted.join(_near_misses(cases, ledger), on="row", how="left", maintain_order="left")
     noted = noted.with_columns(n_unjudged=_unjudged(cases, k))
     ran = pl.col("error").is_null()
-    names = []
-    for finding in sorted(FINDINGS, key=lambda finding: finding.name):
+    bits = pl.lit(0, pl.UInt32)
+    for place, finding in enumerate(_SORTED):
         applies = finding.test.fill_null(False)
         if finding.traced:
             applies &= ran
-        names.append(pl.when(applies).then(pl.lit(finding.name)))
-    return noted.with_columns(findings=pl.concat_list(names).list.drop_nulls())
+        bits += applies.cast(pl.UInt32) * (1 << place)
+    noted = noted.with_columns(bits=bits)
+    return noted.join(_names_of(noted["bits"]), on="bits", how="left", maintain_order="left")
+
+
+def _names_of(bits: pl.Series) -> pl.DataFrame:
+    """The names behind each set of bits that occurs: few, however many the cases."""
+    seen = bits.unique().sort()
+    names = [[f.name for place, f in enumerate(_SORTED) if value >> place & 1] for value in seen]
+    return pl.DataFrame({"bits": seen, "findings": pl.Series(names, dtype=pl.List(pl.String))})
 
 
 def _of_requirements(ledger: pl.DataFrame) -> pl.DataFrame:

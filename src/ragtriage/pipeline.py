@@ -17,6 +17,7 @@ from ragtriage.publish.folder import RunFolder
 from ragtriage.publish.identity import new_run_id, started_at
 from ragtriage.publish.outcome import Outcome, manifest, write_outcome
 from ragtriage.publish.tables import case_table, evidence_table, reject_table, rows_table
+from ragtriage.read.ahead import ahead
 from ragtriage.read.chunk import Chunk, RowFault
 from ragtriage.read.corpus import joined_rows, open_corpus
 from ragtriage.read.input import Input, open_input
@@ -189,11 +190,10 @@ class _Evaluation:
         request = self._request
         validator = Validator(CaseRows, CONTRACTS[request.contract], given.duplicates)
         full = columns_for(request.k)
-        for chunk in given.chunks():
-            with self._timed("validate"):
-                accepted, faults = validator.check(chunk)
-                self._count(chunk)
-                self._set_aside(faults)
+        checked = ((chunk, *validator.check(chunk)) for chunk in given.chunks())
+        for chunk, accepted, faults in ahead(checked):
+            self._count(chunk)
+            self._set_aside(faults)
             self._progress("evaluating", self._tally.totals.read)
             if accepted.is_empty() or (self._tally.n_refused and request.on_invalid == "fail"):
                 continue

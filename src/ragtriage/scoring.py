@@ -10,9 +10,10 @@ from ragtriage.evidence import build_ledger
 from ragtriage.findings import with_findings
 from ragtriage.labels import with_labels
 from ragtriage.metrics import Column, with_metrics
-from ragtriage.relevance import Corpus, match, with_requirement_terms
+from ragtriage.relevance import Corpus, match
 from ragtriage.request import EvaluateRequest
 from ragtriage.stages import with_stages
+from ragtriage.terms import with_requirement_terms
 
 
 class Scored(NamedTuple):

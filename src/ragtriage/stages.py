@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from ragtriage.relevance import BREAKS
+from ragtriage.evidence import BREAKS
 
 PASS = "pass"  # noqa: S105 - a stage, not a secret
 NOT_RUN = "not_run"

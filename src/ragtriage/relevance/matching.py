@@ -1,0 +1,159 @@
+"""Requirements matched against each list of a case, the candidates, the filter and the corpus."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from ragtriage.relevance.corpus import Corpus
+from ragtriage.relevance.lists import distinct, unrestricted, with_list_terms
+from ragtriage.relevance.requirements import requirements_of
+
+_RANKS = {
+    "retrieved_ids": "retrieved_rank",
+    "context_ids": "context_rank",
+    "cited_ids": "cited_rank",
+}
+_ASKED = ("candidate_ids", "filtered_ids")
+_BY_CORPUS = (
+    "listed",
+    "in_source",
+    "in_index",
+    "in_chunks",
+    "all_unindexed",
+    "all_unchunked",
+)
+
+
+@dataclass(frozen=True)
+class Relevance:
+    """Requirements of a chunk and where they were met.
+
+    `requirements`: a row per case and requirement, in case order: `row`, `requirement`
+    (0-based), `ids` (as given), `gain`, `authorised`; `retrieved_rank`, `retrieved_id`,
+    `returned` (by any member, authorised or not; else null), `context_rank`, `cited_rank`;
+    `in_candidates`, `filtered`, and by the corpus `listed`, `in_source`, `in_index`,
+    `in_chunks`, `all_unindexed`, `all_unchunked`.
+
+    `cases`: the frame in its own order, with `row`, the distinct lists and their lengths and
+    overlaps (`n_retrieved`, `n_cited_context`, …), `n_unauthorized_…`, and `relevant_…`, the
+    places of each list that hold a relevant ID.
+    """
+
+    requirements: pl.DataFrame
+    cases: pl.DataFrame
+
+
+def match(frame: pl.DataFrame, corpus: Corpus | None) -> Relevance:
+    """Match each case's requirements against what was retrieved, supplied and cited."""
+    cases = with_list_terms(frame.with_row_index("row"), corpus)
+    required = requirements_of(cases, corpus)
+    cases = cases.join(required.counts, on="row", how="left", maintain_order="left")
+    table = required.table
+    members = _authorised(required.members, cases)
+    for name, ranks in _RANKS.items():
+        found = _found(cases, name, ranks, members)
+        if name == "retrieved_ids":
+            returned = found.select("q").unique().with_columns(returned=pl.lit(True))
+            table = table.join(returned, on="q", how="left", maintain_order="left")
+        found = found.filter("authorised")
+        first = _first(found, ranks, single=required.single)
+        table = table.join(first, on="q", how="left", maintain_order="left")
+        relevant = _relevant(found, name)
+        cases = cases.join(relevant, on="row", how="left", maintain_order="left")
+    return Relevance(_with_knowledge(table, members, cases, corpus), cases)
+
+
+def _authorised(members: pl.DataFrame, cases: pl.DataFrame) -> pl.DataFrame:
+    if unrestricted(cases):
+        return members.with_columns(authorised=pl.lit(True))
+    scope = cases.select("row", "allowed_ids", "forbidden_ids")
+    allowed = pl.col("allowed_ids").is_null() | pl.col("allowed_ids").list.contains(pl.col("id"))
+    forbidden = pl.col("forbidden_ids").list.contains(pl.col("id")).fill_null(False)
+    return (
+        members.join(scope, on="row", maintain_order="left")
+        .with_columns(authorised=allowed & ~forbidden)
+        .drop("allowed_ids", "forbidden_ids")
+    )
+
+
+def _found(cases: pl.DataFrame, name: str, ranks: str, members: pl.DataFrame) -> pl.DataFrame:
+    """Every meeting of a list and a requirement: `q`, `row`, `id`, `authorised`, 1-based place."""
+    ids = pl.col(distinct(name))
+    listed = (
+        cases.select("row", id=ids, place=pl.int_ranges(1, ids.list.len() + 1, dtype=pl.UInt32))
+        .filter(pl.col("id").list.len() > 0)
+        .explode("id", "place")
+    )
+    met = listed.join(members, on=["row", "id"], maintain_order="left")
+    return met.rename({"place": ranks})
+
+
+def _first(found: pl.DataFrame, ranks: str, *, single: bool) -> pl.DataFrame:
+    """Where each requirement is met first, and for retrieved by which member."""
+    if single:
+        wanted = {"retrieved_id": "id"} if ranks == "retrieved_rank" else {}
+        return found.select("q", ranks, **wanted)
+    aggregates = [pl.col(ranks).min()]
+    if ranks == "retrieved_rank":
+        aggregates.append(pl.col("id").sort_by(ranks).first().alias("retrieved_id"))
+    return found.group_by("q").agg(aggregates)
+
+
+def _relevant(found: pl.DataFrame, name: str) -> pl.DataFrame:
+    """The places of a list that hold a relevant ID, in order, each once."""
+    ranks = _RANKS[name]
+    places = found.select("row", ranks).unique(maintain_order=True)
+    return places.group_by("row").agg(pl.col(ranks).alias("relevant_" + name.removesuffix("_ids")))
+
+
+def _with_knowledge(
+    table: pl.DataFrame, members: pl.DataFrame, cases: pl.DataFrame, corpus: Corpus | None
+) -> pl.DataFrame:
+    """The requirements with what permissions, candidates, filter and corpus say of them."""
+    nothing = pl.lit(None, pl.Boolean)
+    asked = [name for name in _ASKED if cases[name].null_count() < cases.height]
+    if corpus is None and not asked and unrestricted(cases):
+        unknown = ("in_candidates", "filtered", *_BY_CORPUS)
+        return table.with_columns(
+            pl.lit(True).alias("authorised"), *(nothing.alias(name) for name in unknown)
+        )
+    seen = members.with_columns(candidate=nothing, filtered=nothing)
+    if asked:
+        lists = cases.select("row", *_ASKED)
+        seen = members.join(lists, on="row", maintain_order="left").with_columns(
+            candidate=pl.col("candidate_ids").list.contains(pl.col("id")),
+            filtered=pl.col("filtered_ids").list.contains(pl.col("id")),
+        )
+    aggregates = [
+        pl.col("authorised").any(),
+        pl.col("candidate").any(ignore_nulls=False).alias("in_candidates"),
+        pl.col("filtered").any(ignore_nulls=False),
+    ]
+    if corpus is None:
+        aggregates += [nothing.alias(name) for name in _BY_CORPUS]
+    else:
+        rows = corpus.table.drop("equivalence_group").with_columns(listed=pl.lit(True))
+        seen = seen.join(rows, on="id", how="left", maintain_order="left").with_columns(
+            pl.col("listed", "in_source").fill_null(False)
+        )
+        aggregates += _corpus_verdicts()
+    known = seen.group_by("q", maintain_order=True).agg(aggregates)
+    return table.join(known, on="q", how="left", maintain_order="left")
+
+
+def _corpus_verdicts() -> list[pl.Expr]:
+    """Any member will do; unknown stays unknown (Kleene's any, false over none)."""
+    present = pl.col("in_source")
+    reachable = present & pl.col("indexed").fill_null(True)
+    return [
+        pl.col("listed").any(),
+        present.any(),
+        pl.col("indexed").filter(present).any(ignore_nulls=False).alias("in_index"),
+        pl.col("in_chunks").filter(reachable).any(ignore_nulls=False).alias("in_chunks"),
+        (present.any() & ~reachable.any()).alias("all_unindexed"),
+        (reachable.any() & pl.col("in_chunks").filter(reachable).eq_missing(False).all()).alias(
+            "all_unchunked"
+        ),
+    ]

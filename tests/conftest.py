@@ -1,0 +1,62 @@
+"""Fixtures for tests that drive the whole program."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ragtriage
+from ragtriage.cli import run
+from tests.support import Command, Evaluate, Printed, Writer, lines_of
+
+
+class _Stdin:
+    """Standard input as bytes."""
+
+    def __init__(self, content: bytes) -> None:
+        self.buffer = io.BytesIO(content)
+
+
+@pytest.fixture
+def cli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Command:
+    """The command line, in this process."""
+
+    def command(*arguments: object, stdin: bytes | None = None) -> Printed:
+        if stdin is not None:
+            monkeypatch.setattr("sys.stdin", _Stdin(stdin))
+        capsys.readouterr()
+        code = run([str(argument) for argument in arguments])
+        return Printed(code, *capsys.readouterr())
+
+    return command
+
+
+@pytest.fixture
+def written(tmp_path: Path) -> Writer:
+    """Writes records, text or bytes to a file of this test."""
+
+    def write(content: Iterable[Mapping[str, Any]] | str | bytes, name: str = "in.jsonl") -> Path:
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if isinstance(content, bytes):
+            path.write_bytes(content)
+        else:
+            text = content if isinstance(content, str) else lines_of(content)
+            path.write_text(text, encoding="utf-8", newline="")
+        return path
+
+    return write
+
+
+@pytest.fixture
+def evaluated(written: Writer) -> Evaluate:
+    """Evaluates records in memory through the Python function."""
+
+    def evaluate(records: Iterable[Mapping[str, Any]], **options: Any) -> ragtriage.Run:
+        return ragtriage.evaluate(written(records), write=False, **options)
+
+    return evaluate
