@@ -34,8 +34,8 @@ class Printed(NamedTuple):
 
     def refuses(self, *words: str) -> None:
         """Exit code 2, nothing on stdout, one message with these words and no traceback."""
-        assert self.code == 2, self
-        assert not self.out, self
+        assert self.code == 2, (self.code, self.err[-400:])
+        assert not self.out, self.out[:400]
         assert "Traceback" not in self.err
         for word in words:
             assert word in self.err, (word, self.err)
@@ -81,3 +81,18 @@ def snapshot(*folders: Path) -> dict[str, bytes | None]:
         for folder in folders
         for path in sorted(folder.rglob("*"))
     }
+
+
+def manifest_of(run: Path) -> Record:
+    """A run's manifest, whose lines must add up."""
+    manifest: Record = json.loads((run / "manifest.json").read_text("utf-8"))
+    lines = manifest["lines"]
+    assert lines["read"] == lines["accepted"] + lines["set_aside"] + lines["blank"]
+    return manifest
+
+
+def rejects_of(run: Path) -> list[Record]:
+    """What a run set aside."""
+    rows = pl.read_parquet(run / "rejects" / "*.parquet").to_dicts()
+    assert {row["run_id"] for row in rows} == {run.name}
+    return rows

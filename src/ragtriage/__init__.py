@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ragtriage.version import __version__
+
 if TYPE_CHECKING:
     from ragtriage.errors import InputError, RagtriageError, UsageError
     from ragtriage.pipeline import evaluate
     from ragtriage.run import Run
 
 __all__ = ["InputError", "RagtriageError", "Run", "UsageError", "__version__", "evaluate"]
-
-__version__ = "0.1.0"
 
 _HOMES = {
     "InputError": "ragtriage.errors",

@@ -9,7 +9,6 @@ from typing import Any, NoReturn
 
 import click
 
-from ragtriage import __version__
 from ragtriage.errors import (
     EXIT_GATE_FAILED,
     EXIT_INTERNAL,
@@ -17,6 +16,7 @@ from ragtriage.errors import (
     EXIT_REFUSED,
     RagtriageError,
 )
+from ragtriage.version import __version__
 
 _FORMATS = ("table", "markdown", "json")
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import polars as pl
 
-from ragtriage import __version__
 from ragtriage.metrics import Column
 from ragtriage.publish.document import InputEntry, LineCounts, Report, RunEntry
 from ragtriage.publish.folder import RunFolder, to_json
@@ -18,6 +17,7 @@ from ragtriage.read.input import Input
 from ragtriage.request import EvaluateRequest
 from ragtriage.schemas.results import SCHEMA_VERSION
 from ragtriage.tally import FileLines, Tally
+from ragtriage.version import __version__
 
 
 @dataclass

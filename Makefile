@@ -1,0 +1,44 @@
+# Every target makes what it needs: an environment in .venv, with or without uv installed.
+UV := $(shell command -v uv 2>/dev/null || echo .uv/bin/uv)
+RUN := .venv/bin
+READY := .venv/.ready
+
+.PHONY: demo test lint end-to-end bench lock clean help
+
+help:
+	@echo "make demo        evaluate the shipped handbook run and name the report to open"
+	@echo "make test        run the tests (under two minutes)"
+	@echo "make lint        format, lint, types, import rules"
+	@echo "make end-to-end  the tests that start real processes and a real browser"
+	@echo "make bench       measure against bare polars (N=200000 cases by default)"
+
+demo: $(READY)
+	@$(RUN)/ragtriage evaluate --cases data/handbook/cases.jsonl --trace data/handbook/run-a.jsonl \
+	  --corpus data/handbook/corpus.jsonl --about data/handbook/about-a.toml --k 5 --format table
+
+test: $(READY)
+	@$(RUN)/pytest -q -n auto
+
+lint: $(READY)
+	@$(RUN)/ruff format --check .
+	@$(RUN)/ruff check .
+	@$(RUN)/mypy
+	@$(RUN)/lint-imports
+
+end-to-end: $(READY)
+	@$(RUN)/pytest -q -m end_to_end
+
+bench: $(READY)
+	@$(RUN)/python -m tests.benchmarks.whole_run --cases $(or $(N),200000)
+
+lock:
+	@$(UV) lock --upgrade
+
+clean:
+	@rm -rf .venv .uv build dist
+
+$(READY): pyproject.toml uv.lock
+	@test -x "$(UV)" || command -v "$(UV)" >/dev/null || \
+	  (python3 -m venv .uv && .uv/bin/pip install --quiet uv)
+	@$(UV) sync --frozen --quiet
+	@touch $@
