@@ -136,6 +136,7 @@ def evaluate(**flags: Any) -> int:
     request = build_request(_options(flags))
     run = run_request(request, progress=_progress())
     click.echo(_rendered(run.report, shown), nl=False)
+    _say_mapping(run.report["run"]["mapping"])
     _say_where(run.path)
     return _verdict(run)
 
@@ -229,6 +230,12 @@ def _rendered(report: Any, shown: str) -> str:
     from ragtriage.publish.formats import render  # noqa: PLC0415 - as above
 
     return render(report, shown, color=sys.stdout.isatty())
+
+
+def _say_mapping(mapping: dict[str, str]) -> None:
+    if mapping:
+        pairs = ", ".join(f"{theirs} = {ours}" for theirs, ours in mapping.items())
+        click.echo(f"fields as read: {pairs}", err=True)
 
 
 def _say_where(path: Any) -> None:

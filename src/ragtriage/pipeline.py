@@ -23,7 +23,7 @@ from ragtriage.read.corpus import joined_rows, open_corpus
 from ragtriage.read.input import Input, open_input
 from ragtriage.read.join import open_joined
 from ragtriage.relevance import Corpus
-from ragtriage.request import EvaluateRequest, build_request, read_toml
+from ragtriage.request import EvaluateRequest, build_request, load_about
 from ragtriage.run import Run
 from ragtriage.schemas import results
 from ragtriage.schemas.contracts import CONTRACTS
@@ -119,7 +119,7 @@ class _Evaluation:
         self._keep = keep_frames
         self._progress = progress or (lambda _step, _lines: None)
         self._gates = _parsed_gates(request)
-        self._about = read_toml(request.about) if request.about else {}
+        self._about = load_about(request.about) if request.about else {}
         self._tally = Tally(shown=None if request.all_cases else SHOWN_CASES)
         self._kept: dict[str, list[pl.DataFrame]] = {"cases": [], "evidence": [], "rejects": []}
         self._parts = {"cases": 0, "evidence": 0, "rejects": 0}

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import tomllib
+from math import isfinite
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, cast
 
 import polars as pl
 from pydantic import (
@@ -169,6 +170,21 @@ def read_toml(path: str) -> dict[str, Any]:
         raise UsageError(f"{path}: not valid UTF-8 text; save the file as UTF-8") from None
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"{path}: not valid TOML: {error}") from None
+
+
+def load_about(path: str) -> dict[str, Any]:
+    """What a TOML file says of the run, in JSON's types: dates and the like become text."""
+    return cast("dict[str, Any]", _plain(read_toml(path)))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _plain(member) for key, member in value.items()}
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    if isinstance(value, str | bool | int) or (isinstance(value, float) and isfinite(value)):
+        return value
+    return str(value)
 
 
 def _readable(item: Any) -> str:

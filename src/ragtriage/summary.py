@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import groupby
 from typing import Any
 
 import pandera.polars as pa
@@ -20,6 +22,8 @@ from ragtriage.stages import NOT_RUN
 
 # Steps of 2^-60: exact for every double from 2^-8 up, and far below a double's own error under it.
 _ONE = 2**60
+# Weights range wider than metrics: exact down to 2^-38 of a chunk's largest.
+_ONE_WEIGHT = 2**90
 # Values of one slice that are kept apart; the rest are summed under `…`.
 MOST_VALUES = 1000
 THE_REST = "…"
@@ -70,7 +74,11 @@ class Summary:
         """One row a slice value and metric: the columns of summary.parquet but for the run."""
         rows: list[dict[str, Any]] = []
         if self._sums is not None:
-            for sums in self._sums.iter_rows(named=True):
+            in_order = self._in_order(self._sums).iter_rows(named=True)
+            for _, of_value in groupby(
+                in_order, key=lambda row: (row["slice"], row["slice_value"])
+            ):
+                sums = _over_units(list(of_value))
                 rows += [self._row(sums, column) for column in self.columns]
         return pl.DataFrame(rows, schema=SUMMARY_SCHEMA)
 
@@ -78,28 +86,35 @@ class Summary:
         """One row a slice value, stage and break point; shares are of the cases run."""
         if self._stages is None or self._sums is None:
             return pl.DataFrame(schema=STAGES_SCHEMA)
-        run = self._sums.select(*_KEYS, n_run=pl.col("n_cases") - pl.col("n_not_run"))
+        run = self._sums.group_by(_KEYS).agg(n_run=(pl.col("n_cases") - pl.col("n_not_run")).sum())
         share = pl.when((pl.col("stage") != NOT_RUN) & (pl.col("n_run") > 0)).then(
             pl.col("n_ran") / pl.col("n_run")
         )
         return (
             self._stages.join(run, on=_KEYS, maintain_order="left")
             .with_columns(share=share)
-            .sort(
-                *_KEYS, "n", "stage", "break_point", descending=[False, False, True, False, False]
-            )
+            .sort("n", "stage", "break_point", descending=[True, False, False])
+            .pipe(self._in_order)
             .select(list(STAGES_SCHEMA))
             .cast(pl.Schema(STAGES_SCHEMA))
         )
+
+    def _in_order(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """Rows by slice as declared, then by value: whatever chunk showed a value first."""
+        names = ("all", *STANDARD_SLICES, *self.extra_slices)
+        places = {name: place for place, name in enumerate(dict.fromkeys(names))}
+        place = pl.col("slice").replace_strict(places, return_dtype=pl.Int64)
+        return rows.sort(place, "slice_value", maintain_order=True)
 
     def cases_run(self) -> dict[str, int]:
         """How many cases of each slice value were run, keyed `slice=value`."""
         if self._sums is None:
             return {}
-        return {
-            f"{row['slice']}={row['slice_value']}": row["n_cases"] - row["n_not_run"]
-            for row in self._sums.select(*_KEYS, "n_cases", "n_not_run").iter_rows(named=True)
-        }
+        counts: dict[str, int] = {}
+        for row in self._sums.select(*_KEYS, "n_cases", "n_not_run").iter_rows(named=True):
+            key = f"{row['slice']}={row['slice_value']}"
+            counts[key] = counts.get(key, 0) + row["n_cases"] - row["n_not_run"]
+        return counts
 
     def _of_all(self, name: str) -> int:
         if self._sums is None:
@@ -148,10 +163,8 @@ class Summary:
         self._stages = _merged(self._stages, counts, keys)
         sums = rows.drop("stage", "break_point", "n_ran")
         summed = sums.group_by(_KEYS, maintain_order=True).agg(pl.all().sum())
-        if self.weighted:
-            weights = pl.col("^(wsum|weight) .*$")
-            summed = summed.with_columns(weights.cast(pl.Float64) / float(_ONE) * unit)
-        self._sums = _merged(self._sums, summed, list(_KEYS))
+        summed = summed.select(*_KEYS, pl.lit(unit).alias("unit"), pl.exclude(_KEYS))
+        self._sums = _merged(self._sums, summed, [*_KEYS, "unit"])
 
     def _keyed(self, prepared: pl.DataFrame, name: str) -> pl.DataFrame:
         """The rows of a slice with its name and value; a case may be in several, or in none."""
@@ -236,6 +249,17 @@ def _unfixed(total: int, column: Column) -> float:
     return int(total) / _ONE if _fractional(column) else float(total)
 
 
+def _over_units(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """One slice value's sums over chunks whose weights were counted in different units."""
+    total = dict(rows[0])
+    for name in total:
+        if name.startswith(("wsum ", "weight ")):
+            total[name] = sum(int(row[name]) * Fraction(row["unit"]) for row in rows)
+        elif name not in (*_KEYS, "unit"):
+            total[name] = sum(row[name] for row in rows)
+    return total
+
+
 def _weight_unit(cases: pl.DataFrame) -> float:
     """A power of two no weight of the chunk exceeds; null weighs 1."""
     largest = cases["weight"].fill_null(1.0).max()
@@ -245,8 +269,7 @@ def _weight_unit(cases: pl.DataFrame) -> float:
 def _weighted(value: pl.Expr, column: Column, unit: float) -> list[pl.Expr]:
     """Weighted value, and the weight of what is scored.
 
-    Within a chunk these are fixed-point in a unit no weight exceeds, so their sums are exact
-    and do not depend on threads; chunks then add up in their own order.
+    Fixed-point in fractions of a unit no weight of the chunk exceeds; sums are kept by unit.
     """
     weight = pl.when(value.is_not_null()).then(pl.col("weight").fill_null(1.0)).otherwise(0.0)
     weighted = weight * value.cast(pl.Float64).fill_null(0.0)
@@ -257,7 +280,7 @@ def _weighted(value: pl.Expr, column: Column, unit: float) -> list[pl.Expr]:
 
 
 def _in_units(value: pl.Expr, unit: float) -> pl.Expr:
-    return (value / unit * float(_ONE)).round().cast(pl.Int128)
+    return (value / unit * float(_ONE_WEIGHT)).round().cast(pl.Int128)
 
 
 def _merged(sums: pl.DataFrame | None, more: pl.DataFrame, keys: list[str]) -> pl.DataFrame:

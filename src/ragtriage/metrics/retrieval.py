@@ -58,7 +58,8 @@ def precision(k: int) -> Ratio:
 
     Range 0 to 1. 0 when nothing was returned or nothing is required.
     """
-    return Ratio(_relevant(k), pl.lit(k))
+    # A column, not a literal: polars divides by a literal through its reciprocal (3/10 ≠ 0.3).
+    return Ratio(_relevant(k), pl.col("row").cast(pl.Int64) * 0 + k)
 
 
 @metric(

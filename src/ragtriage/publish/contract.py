@@ -13,6 +13,7 @@ from ragtriage.metrics import REGISTRY
 from ragtriage.publish.folder import to_json
 from ragtriage.schemas import results
 from ragtriage.schemas.contracts import CONTRACTS
+from ragtriage.schemas.fields import Alias
 from ragtriage.schemas.inputs import Cases, Corpus, dtypes, infos
 from ragtriage.schemas.rules import RULES
 
@@ -131,8 +132,24 @@ def _fields(model: type[pa.DataFrameModel], *, aliases: bool) -> dict[str, Any]:
     for name, dtype in types.items():
         fields[name] = {"type": _type(dtype), "null": nullable[name], "about": about[name].about}
         if aliases:
-            fields[name]["aliases"] = [alias.name for alias in about[name].aliases]
+            fields[name]["aliases"] = [
+                {"name": alias.name, "only": _only(alias)} for alias in about[name].aliases
+            ]
     return fields
+
+
+def _only(alias: Alias) -> list[str]:
+    """Where an alias counts; everywhere if empty."""
+    if alias.role is not None:
+        return [f"--{alias.role} file"]
+    if not alias.restricted:
+        return []
+    contracts = [f"--contract {c.name}" for c in CONTRACTS.values() if alias.name in c.aliases]
+    return [*contracts, f"--map {alias.name}=…"]
+
+
+def _alias(alias: dict[str, Any]) -> str:
+    return str(alias["name"]) + (f" (only {' or '.join(alias['only'])})" if alias["only"] else "")
 
 
 def _described(model: type[pa.DataFrameModel], *, aliases: bool) -> list[str]:
@@ -141,7 +158,7 @@ def _described(model: type[pa.DataFrameModel], *, aliases: bool) -> list[str]:
         optional = "?" if field["null"] else ""
         lines.append(f"  {name}: {field['type']}{optional}  {field['about']}")
         if field.get("aliases"):
-            lines.append(f"      also: {', '.join(field['aliases'])}")
+            lines.append(f"      also: {', '.join(map(_alias, field['aliases']))}")
     return lines
 
 

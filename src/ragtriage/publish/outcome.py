@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import polars as pl
 
@@ -16,7 +16,7 @@ from ragtriage.publish.report import build_report
 from ragtriage.read.input import Input
 from ragtriage.request import EvaluateRequest
 from ragtriage.schemas.results import SCHEMA_VERSION
-from ragtriage.tally import FileLines, Tally
+from ragtriage.tally import SHOWN_CASES, FileLines, Tally
 from ragtriage.version import __version__
 
 
@@ -143,6 +143,13 @@ def manifest(outcome: Outcome, status: str, timings: dict[str, float]) -> dict[s
     }
 
 
+def _first_cases(report: Report) -> Report:
+    """The report as far as a browser can hold it, however many cases were asked for."""
+    cases = report["cases"][:SHOWN_CASES]
+    omitted = report["cases_omitted"] + len(report["cases"]) - len(cases)
+    return cast("Report", {**report, "cases": cases, "cases_omitted": omitted})
+
+
 def write_outcome(outcome: Outcome, folder: RunFolder, timings: dict[str, float]) -> None:
     """Write what is left to write and let the folder appear."""
     from ragtriage.publish import html, markdown  # noqa: PLC0415 - not needed where nothing is written
@@ -152,6 +159,6 @@ def write_outcome(outcome: Outcome, folder: RunFolder, timings: dict[str, float]
     report = outcome.report
     folder.write_text("report.json", to_json(report))
     folder.write_text("report.md", markdown.render(report))
-    folder.write_text("report.html", html.render(report))
+    folder.write_text("report.html", html.render(_first_cases(report)))
     folder.write_json("manifest.json", manifest(outcome, "complete", timings))
     folder.publish()

@@ -1,0 +1,148 @@
+"""Sums that merge: exact, whatever the order of chunks, with every denominator."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import ragtriage
+from ragtriage import summary as module
+from ragtriage.metrics import columns_for
+from ragtriage.read import batches
+from ragtriage.summary import Summary
+
+COLUMNS = [column for column in columns_for([2]) if column.name == "recall_at_2"]
+
+
+def chunk(values: list[float | None], **columns: Any) -> pl.DataFrame:
+    """Scored cases that have nothing but a recall."""
+    n = len(values)
+    given_columns = {
+        "scored": [True] * n,
+        "error": [None] * n,
+        "stage": ["pass"] * n,
+        "break_point": [None] * n,
+        "split": [None] * n,
+        "tags": [None] * n,
+        "is_answerable": [None] * n,
+        "weight": [None] * n,
+        "recall_at_2": values,
+        "recall_at_2_numerator": [None if v is None else 1 for v in values],
+        "recall_at_2_denominator": [None if v is None else 2 for v in values],
+    } | columns
+    types = {
+        "error": pl.String,
+        "break_point": pl.String,
+        "split": pl.String,
+        "tags": pl.List(pl.String),
+        "is_answerable": pl.Boolean,
+        "weight": pl.Float64,
+        "recall_at_2": pl.Float64,
+        "recall_at_2_numerator": pl.Int64,
+        "recall_at_2_denominator": pl.Int64,
+    }
+    return pl.DataFrame(given_columns, schema_overrides=types)
+
+
+def table(chunks: list[pl.DataFrame], *, weighted: bool = False, **options: Any) -> pl.DataFrame:
+    total = Summary(COLUMNS, weighted=weighted, **options)
+    for part in chunks:
+        total.add(part)
+    return total.table()
+
+
+UNIT = st.one_of(st.none(), st.integers(0, 7).map(lambda n: n / 7), st.floats(0, 1))
+
+
+@given(st.lists(UNIT, min_size=1, max_size=30), st.integers(1, 5))
+@settings(max_examples=40, deadline=None)
+def test_means_are_exact_and_do_not_depend_on_chunks(values: list[float | None], n: int) -> None:
+    whole = table([chunk(values)])
+    parts = [chunk(values[i : i + n]) for i in range(0, len(values), n)]
+    assert table(parts).equals(whole)
+    assert table([chunk(values[::-1])]).equals(whole)
+    scored = [Fraction(v) for v in values if v is not None]
+    row = whole.row(0, named=True)
+    assert row["n_scored"] == len(scored)
+    assert row["n_undefined"] == len(values) - len(scored)
+    if scored:
+        assert row["mean"] == pytest.approx(float(sum(scored) / len(scored)), abs=1e-15)
+    else:
+        assert row["mean"] is None
+        assert row["pooled"] is None
+
+
+def test_three_of_three_is_exactly_one() -> None:
+    assert table([chunk([1.0, 1.0, 1.0])])["mean"][0] == 1.0
+    assert table([chunk([1 / 3])])["mean"][0] == 1 / 3
+    assert table([chunk([0.1] * 10)])["sum"][0] == 1.0
+
+
+def test_weights_count_one_where_null() -> None:
+    # (2*1.0 + 1*0.5 + 1*0.0) / 4; the undefined case's weight of 100 counts nowhere.
+    values = [1.0, 0.5, 0.0, None]
+    weights = [2.0, None, 1.0, 100.0]
+    whole = table([chunk(values, weight=weights)], weighted=True)
+    assert whole["weighted_mean"][0] == 2.5 / 4
+    assert whole["mean"][0] == 0.5
+    apart = [chunk([v], weight=[w]) for v, w in zip(values, weights, strict=True)]
+    assert table(apart, weighted=True)["weighted_mean"][0] == 2.5 / 4
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-9, 1.0, 1e9, 1e300])
+def test_weights_of_any_size(scale: float) -> None:
+    whole = table([chunk([1.0, 0.0], weight=[3 * scale, scale])], weighted=True)
+    assert whole["weighted_mean"][0] == pytest.approx(0.75, rel=1e-12)
+
+
+def test_a_case_counts_in_each_of_its_tags_once() -> None:
+    parts = chunk([1.0, 0.0, 0.5], tags=[["a", "b", "a"], ["b"], None])
+    rows = table([parts]).filter(slice="tag")
+    counts = dict(zip(rows["slice_value"], rows["n_cases"], strict=True))
+    assert counts == {"a": 1, "b": 2}
+
+
+def test_values_beyond_the_limit_are_summed_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST_VALUES", 2)
+    total = Summary(COLUMNS)
+    for split in ("a", "b", "c", "a", "d"):
+        total.add(chunk([1.0], split=[split]))
+    rows = total.table().filter(slice="split")
+    assert dict(zip(rows["slice_value"], rows["n_cases"], strict=True)) == {"a": 2, "b": 1, "…": 2}
+    assert total.overflowed == ["split"]
+    assert rows["n_cases"].sum() == 5
+
+
+def test_failed_cases_enter_no_mean_but_their_leaks_are_summed() -> None:
+    frame = pl.DataFrame(
+        {
+            "case_id": ["a", "b"],
+            "forbidden_ids": [["x"], ["x"]],
+            "retrieved_ids": [["x", "y"], ["y"]],
+            "error": ["timeout", None],
+        }
+    )
+    run = ragtriage.evaluate(frame, write=False)
+    row = run.summary.filter(slice="all", metric="unauthorized_retrieved").row(0, named=True)
+    assert (row["sum"], row["n_scored"], row["n_not_run"], row["mean"]) == (1.0, 1, 1, 0.0)
+
+
+def test_chunked_runs_sum_to_the_same(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
+    lines = [
+        f'{{"case_id":"c{i}","required_ids":["a","b","c"],"retrieved_ids":["a","x{i}","b"],'
+        f'"split":"s{i % 3}","weight":{1 + i % 4}}}'
+        for i in range(50)
+    ]
+    path = tmp_path / "cases.jsonl"
+    path.write_text("\n".join(lines))
+    one = ragtriage.evaluate(path, write=False, k=[1, 2])
+    monkeypatch.setattr(batches, "BATCH_RECORDS", 7)
+    many = ragtriage.evaluate(path, write=False, k=[1, 2])
+    assert one.summary.equals(many.summary)
+    assert one.stages.equals(many.stages)
+    assert one.cases.equals(many.cases)
