@@ -157,7 +157,7 @@ def test_hand_derived_values_of_the_full_case(cases: dict[str, dict[str, Any]]) 
         "all_required_at_10": False,
         "reciprocal_rank": 1 / 2,
         "reciprocal_rank_at_1": 0.0,
-        # (1/2 + 2/3 + 3/5) / 4
+        # precision at each first hit: 1 of 2, 2 of 3, 3 of 5
         "average_precision_at_10": (1 / 2 + 2 / 3 + 3 / 5) / 4,
         "ndcg_at_3": (1 / math.log2(3) + 1 / 2) / (1 + 1 / math.log2(3) + 1 / 2),
         "r_precision": 2 / 4,

@@ -1,0 +1,55 @@
+"""Recorded cases of any number from a seed: ten retrieved IDs each, some of them right."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+
+_WORDS = [
+    "the",
+    "policy",
+    "of",
+    "renewal",
+    "for",
+    "laptops",
+    "and",
+    "rooms",
+    "in",
+    "the",
+    "library",
+    "is",
+    "that",
+    "members",
+    "may",
+    "borrow",
+    "return",
+]
+
+
+def write_cases(path: Path, n: int, seed: int = 7) -> None:
+    """Write `n` cases as JSON lines; the same seed gives the same bytes."""
+    chance = random.Random(seed)  # noqa: S311 - data, not secrets
+    with path.open("w", encoding="utf-8") as target:
+        for i in range(n):
+            target.write(json.dumps(_case(i, chance)) + "\n")
+
+
+def _case(i: int, chance: random.Random) -> dict[str, object]:
+    passages = [f"doc-{chance.randrange(50_000)}#c{chance.randrange(9)}" for _ in range(10)]
+    found = chance.random() < 0.8
+    missed = [f"doc-{chance.randrange(50_000)}#x"]
+    required = chance.sample(passages, k=chance.choice([1, 1, 2, 3])) if found else missed
+    return {
+        "case_id": f"case-{i:08d}",
+        "question": " ".join(chance.choices(_WORDS, k=10)),
+        "split": chance.choice(["development", "test"]),
+        "tags": chance.sample(["fees", "hours", "exception", "rooms"], k=chance.choice([0, 1, 2])),
+        "required_ids": required,
+        "retrieved_ids": passages,
+        "context_ids": passages[:5],
+        "cited_ids": chance.sample(passages, k=1),
+        "answer": "x " + " ".join(chance.choices(_WORDS, k=3)),
+        "expected_answers": ["x"],
+        "answer_correct": chance.random() < 0.7,
+    }

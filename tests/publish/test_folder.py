@@ -1,0 +1,92 @@
+"""A run's folder is there whole, or not at all."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from ragtriage.errors import InputError, UsageError
+from ragtriage.publish.folder import RunFolder
+
+FRAME = pl.DataFrame({"a": [1, 2]})
+
+
+def everything(folder: Path) -> list[str]:
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*"))
+
+
+def test_nothing_is_visible_before_publish(tmp_path: Path) -> None:
+    folder = RunFolder(str(tmp_path / "out"), "one")
+    folder.open()
+    folder.write_table("summary.parquet", FRAME)
+    folder.write_text("report.md", "a\nb")
+    assert not list((tmp_path / "out").glob("*/summary.parquet"))
+    assert not folder.path.exists()
+    folder.publish()
+    assert everything(tmp_path / "out") == ["one", "one/report.md", "one/summary.parquet"]
+    assert pl.read_parquet(folder.path / "summary.parquet").to_dict(as_series=False) == {
+        "run_id": ["one", "one"],
+        "a": [1, 2],
+    }
+
+
+def test_a_run_given_up_leaves_nothing(tmp_path: Path) -> None:
+    folder = RunFolder(str(tmp_path / "out"), "one")
+    folder.open()
+    folder.write_table("cases/part-00000.parquet", FRAME)
+    folder.spill.write_text("input")
+    folder.close()
+    assert everything(tmp_path / "out") == []
+
+
+def test_what_a_dead_run_left_is_removed_and_a_living_one_is_not(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    dead = out / ".unfinished" / "dead"
+    dead.mkdir(parents=True)
+    (dead / "summary.parquet").write_text("half")
+    (out / ".unfinished" / "dead.lock").touch()
+    (out / ".unfinished" / "dead.input").write_text("half")
+    living = RunFolder(str(out), "living")
+    living.open()
+    other = RunFolder(str(out), "other")
+    other.open()
+    assert everything(out / ".unfinished") == ["living", "living.lock", "other", "other.lock"]
+    other.publish()
+    living.publish()
+    assert everything(out) == ["living", "other"]
+
+
+def test_a_run_id_is_taken_once(tmp_path: Path) -> None:
+    first = RunFolder(str(tmp_path), "same")
+    first.open()
+    with pytest.raises(UsageError, match="being written"):
+        RunFolder(str(tmp_path), "same").open()
+    first.publish()
+    with pytest.raises(UsageError, match="exists already"):
+        RunFolder(str(tmp_path), "same").open()
+
+
+def test_a_finished_folder_is_never_replaced(tmp_path: Path) -> None:
+    folder = RunFolder(str(tmp_path), "same")
+    folder.open()
+    (tmp_path / "same").mkdir()
+    (tmp_path / "same" / "theirs").touch()
+    with pytest.raises(UsageError, match="exists already"):
+        folder.publish()
+    folder.close()
+    assert everything(tmp_path) == ["same", "same/theirs"]
+
+
+def test_an_output_folder_that_cannot_be_made(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(InputError, match=r"cannot be written.*nothing was published"):
+        RunFolder(str(tmp_path / "file" / "out"), "one").open()
+
+
+def test_a_dangling_link_takes_the_name_too(tmp_path: Path) -> None:
+    os.symlink(tmp_path / "nowhere", tmp_path / "one")
+    with pytest.raises(UsageError, match="exists already"):
+        RunFolder(str(tmp_path), "one").open()
