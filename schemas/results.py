@@ -39,6 +39,10 @@ class CaseResults(Cases):
     label_source: pl.String = column("staff, or match: where the answer label comes from")
     context_observed: pl.Boolean = column("does the stage rest on the real context?", required=True)
     findings: pl.List = column("what a person should look at", inner=pl.String)
+    near_misses: pl.List = column(
+        "required IDs and retrieved ones that differ only in case, white space or Unicode form",
+        inner=pl.Struct({"required": pl.String, "retrieved": pl.String}),
+    )
     next_check: pl.String = column("what to look at first for this break point")
 
 

@@ -386,7 +386,7 @@ class Metrics:
             self.values[f"{column}_numerator"] = None
             self.values[f"{column}_denominator"] = None
 
-    def put(self, column: str, value: bool | int | float | Fraction | None) -> None:
+    def put(self, column: str, value: bool | float | Fraction | None) -> None:
         """Set a value that is not a ratio of two shown counts."""
         self.values[column] = float(value) if isinstance(value, Fraction) else value
         self.exact[column] = None if value is None else Fraction(value)

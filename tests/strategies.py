@@ -76,9 +76,7 @@ def id_lists(max_size: int = 6) -> st.SearchStrategy[list[str]]:
 
 
 @st.composite
-def _sometimes(
-    draw: st.DrawFn, strategy: st.SearchStrategy[Any], odds: int, null_at: range
-) -> Any:
+def _sometimes(draw: st.DrawFn, strategy: st.SearchStrategy[Any], odds: int, null_at: range) -> Any:
     return None if draw(st.integers(1, odds)) in null_at else draw(strategy)
 
 

@@ -47,7 +47,9 @@ def test_the_table_covers_every_single_file() -> None:
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_refused_with_its_exact_message(cli: Command, tmp_path: Path, name: str) -> None:
+def test_refused_with_its_exact_message_and_only_what_was_rejected(
+    cli: Command, tmp_path: Path, name: str
+) -> None:
     shown = cli("evaluate", path_of(name), "--out", tmp_path, "--run-id", "r")
     shown.refuses()
     count = len(FAULTS[name])
@@ -57,13 +59,6 @@ def test_refused_with_its_exact_message(cli: Command, tmp_path: Path, name: str)
         f"{count} {noun}; nothing evaluated",
         f"all of them: {tmp_path / 'r' / 'rejects'}",
     ]
-
-
-@pytest.mark.parametrize("name", FAULTS)
-def test_a_refused_run_holds_rejects_and_manifest_only(
-    cli: Command, tmp_path: Path, name: str
-) -> None:
-    cli("evaluate", path_of(name), "--out", tmp_path, "--run-id", "r").refuses()
     files = [str(p.relative_to(tmp_path)) for p in sorted(tmp_path.rglob("*")) if p.is_file()]
     assert files == ["r/manifest.json", "r/rejects/part-00000.parquet"]
     manifest = manifest_of(tmp_path / "r")

@@ -214,7 +214,7 @@ def test_a_missing_trace_taken_as_empty_never_passes(cli: Command) -> None:
 def test_an_empty_trace_leaves_the_answer_unobserved(
     cli: Command,
     written: Writer,
-    answerable: bool,  # noqa: FBT001 - pytest passes it by name
+    answerable: bool,
     stage: tuple[str, str],
 ) -> None:
     required = ["p1"] if answerable else []

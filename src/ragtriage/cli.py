@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import traceback
 from collections.abc import Callable
@@ -18,6 +19,8 @@ from ragtriage.errors import (
 )
 from ragtriage.version import __version__
 
+# Longer rankings than ten digits count exist nowhere; the request has the exact limit.
+_CUTOFF = re.compile(r"0*[1-9][0-9]{0,9}")
 _FORMATS = ("table", "markdown", "json")
 
 
@@ -39,6 +42,9 @@ def run(arguments: list[str] | None = None) -> int:
     except click.Abort:
         click.echo("interrupted", err=True)
         return EXIT_INTERNAL
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message(), err=True)
+        return EXIT_REFUSED
     except click.ClickException as error:
         hint = f" {error.option_name}:" if isinstance(error, click.BadOptionUsage) else ""
         click.echo(f"ragtriage:{hint} {error.format_message()}", err=True)
@@ -123,6 +129,7 @@ def _input_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.option("--no-write", is_flag=True, help="Print only.")
 @click.option("--all-cases", is_flag=True, help="Every case in the reports, not the first 500.")
 @click.option("--format", "format_", metavar="|".join(_FORMATS), help="What stdout shows.")
+@click.option("--prefect", is_flag=True, help="As a flow on the server at PREFECT_API_URL.")
 def evaluate(**flags: Any) -> int:
     """Evaluate recorded cases and say where each one broke.
 
@@ -133,12 +140,20 @@ def evaluate(**flags: Any) -> int:
     from ragtriage.request import build_request  # noqa: PLC0415
 
     shown = _format(flags.pop("format_"))
+    under_prefect = flags.pop("prefect")
+    path: Any
     request = build_request(_options(flags))
-    run = run_request(request, progress=_progress())
-    click.echo(_rendered(run.report, shown), nl=False)
-    _say_mapping(run.report["run"]["mapping"])
-    _say_where(run.path)
-    return _verdict(run)
+    if under_prefect:
+        from ragtriage.flows.server import run_under_prefect  # noqa: PLC0415 - only with --prefect
+
+        report, path = run_under_prefect(request)
+    else:
+        run = run_request(request, progress=_progress())
+        report, path = run.report, run.path
+    click.echo(_rendered(report, shown), nl=False)
+    _say_mapping(report["run"]["mapping"])
+    _say_where(path)
+    return _verdict(report)
 
 
 @cli.command()
@@ -183,7 +198,10 @@ def _options(flags: dict[str, Any]) -> dict[str, Any]:
         name.rstrip("_"): value for name, value in flags.items() if value not in (None, (), False)
     }
     if "mapping" in given:
-        given["map"] = options.get("map", {}) | dict(_pair(item) for item in given.pop("mapping"))
+        base = options.get("map", {})
+        if not isinstance(base, dict):
+            raise click.UsageError("--map: in a config file write a table, [map] theirs = 'ours'")
+        given["map"] = base | dict(_pair(item) for item in given.pop("mapping"))
     if "k" in given:
         given["k"] = _cutoffs(given["k"])
     if given.pop("no_write", False):
@@ -204,8 +222,9 @@ def _cutoffs(values: tuple[str, ...]) -> list[int]:
     cutoffs = []
     for part in ",".join(values).split(","):
         text = part.strip()
-        if not text.isascii() or not text.isdigit() or int(text) < 1:
-            raise click.UsageError(f"--k: {part!r} is not a whole number of at least 1")
+        if not _CUTOFF.fullmatch(text):
+            shown = part if len(part) <= len("a whole number") else part[:12] + "…"
+            raise click.UsageError(f"--k: {shown!r} is not a whole number from 1 to 2147483647")
         cutoffs.append(int(text))
     return cutoffs
 
@@ -243,15 +262,13 @@ def _say_where(path: Any) -> None:
         click.echo(f"report: {path / 'report.html'}", err=True)
 
 
-def _verdict(run: Any) -> int:
-    if run.passed:
-        return EXIT_PASSED
-    for gate in run.report["gates"]:
-        if not gate["passed"]:
-            click.echo(f"gate failed: {gate['gate']}: {gate['reason']}", err=True)
-    if run.report["run"]["n_cases"] == run.report["run"]["n_not_run"]:
-        click.echo("no case was run: nothing was measured", err=True)
-    return EXIT_GATE_FAILED
+def _verdict(report: Any) -> int:
+    from ragtriage.publish import wording  # noqa: PLC0415 - as above
+
+    failures = wording.failures(report)
+    for line in failures:
+        click.echo(line, err=True)
+    return EXIT_GATE_FAILED if failures else EXIT_PASSED
 
 
 def _progress() -> Callable[[str, int], None] | None:

@@ -73,7 +73,7 @@ FINDINGS: tuple[Finding, ...] = (
     Finding(
         "near-miss-id",
         "a required ID equals a retrieved one but for case, white space or Unicode form",
-        pl.col("near_miss"),
+        pl.col("near_misses").is_not_null(),
     ),
     Finding(
         "dangling-required",
@@ -108,7 +108,7 @@ MEANINGS = {finding.name: finding.meaning for finding in FINDINGS} | {
 
 
 def with_findings(cases: pl.DataFrame, ledger: pl.DataFrame, k: int) -> pl.DataFrame:
-    """The cases with `findings`, the sorted names of what applies to each."""
+    """The cases with `findings`, the sorted names of what applies, and `near_misses`."""
     noted = cases.join(_of_requirements(ledger), on="row", how="left", maintain_order="left")
     noted = noted.join(_near_misses(cases, ledger), on="row", how="left", maintain_order="left")
     noted = noted.with_columns(n_unjudged=_unjudged(cases, k))
@@ -144,23 +144,24 @@ def _unjudged(cases: pl.DataFrame, k: int) -> pl.Expr:
 
 
 def _near_misses(cases: pl.DataFrame, ledger: pl.DataFrame) -> pl.DataFrame:
-    """Rows where a requirement nobody returned looks like something that was returned."""
-    unmet = ledger.filter("unmet").select("row", id="ids").explode("id")
-    folded = _folded("id")
+    """Requirements nobody returned that look like something that was: `row`, `near_misses`."""
+    unmet = ledger.filter("unmet").select("row", required="ids").explode("required")
     returned = (
-        cases.select("row", id="distinct_retrieved")
+        cases.select("row", retrieved="distinct_retrieved")
         .join(unmet.select("row").unique(), on="row", how="semi")
-        .filter(pl.col("id").list.len() > 0)
-        .explode("id")
+        .filter(pl.col("retrieved").list.len() > 0)
+        .explode("retrieved")
     )
-    both = unmet.select("row", key=folded).join(
-        returned.select("row", key=folded).unique(), on=["row", "key"], how="semi"
+    both = unmet.with_columns(key=_folded("required")).join(
+        returned.with_columns(key=_folded("retrieved")), on=["row", "key"], maintain_order="left"
     )
-    return both.select("row").unique().with_columns(near_miss=pl.lit(True))
+    pairs = both.select("row", near_misses=pl.struct("required", "retrieved"))
+    return pairs.group_by("row").agg(pl.col("near_misses").unique(maintain_order=True))
 
 
 def _folded(name: str) -> pl.Expr:
-    return pl.col(name).str.normalize("NFC").str.to_lowercase().str.strip_chars()
+    folded = pl.col(name).str.normalize("NFC").str.to_uppercase().str.to_lowercase()
+    return folded.str.normalize("NFC").str.strip_chars()
 
 
 class DisjointIds:

@@ -30,7 +30,7 @@ _OPERATORS: dict[str, Callable[[float, float], bool]] = {
 }
 _GATE = re.compile(
     r"\s*(?:(?P<prefix>weighted|scored|n|stage|finding)\.)?(?P<name>[a-z][a-z0-9_-]*)"
-    r"(?:@(?P<k>\d+))?\s*(?:\[(?P<filter>.*)\])?\s*(?P<op>>=|<=|==|!=|>|<)\s*(?P<number>\S+)\s*",
+    r"(?:@(?P<k>\d+))?\s*(?:\[(?P<filter>.*)\])?\s*(?P<op>>=|<=|==|!=|>|<)\s*(?P<number>[^\s=<>!]\S*)\s*",
     re.DOTALL,
 )
 _STAGES = sorted({row.stage for row in precedence("auto")})

@@ -5,13 +5,12 @@ Declared labels first, what follows from the record second, null where neither s
 
 from __future__ import annotations
 
-import string
 from collections.abc import Callable
 
 import polars as pl
 
 _SPACE = r"[\s\x1c-\x1f]+"
-_PUNCTUATION = "[" + "".join("\\" + char for char in string.punctuation) + "]"
+_PUNCTUATION = "[[:punct:]]"
 
 
 def _single_spaced(text: pl.Expr) -> pl.Expr:

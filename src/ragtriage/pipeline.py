@@ -20,6 +20,7 @@ from ragtriage.publish.tables import case_table, evidence_table, reject_table, r
 from ragtriage.read.ahead import ahead
 from ragtriage.read.chunk import Chunk, RowFault
 from ragtriage.read.corpus import joined_rows, open_corpus
+from ragtriage.read.files import find_files, fingerprint
 from ragtriage.read.input import Input, open_input
 from ragtriage.read.join import open_joined
 from ragtriage.relevance import Corpus
@@ -67,8 +68,12 @@ def run_request(
     frame: pl.DataFrame | None = None,
     keep_frames: bool = False,
     progress: Progress | None = None,
+    digests: dict[str, str] | None = None,
 ) -> Run:
-    """Carry out a request; the folder appears whole, or not at all."""
+    """Carry out a request; the folder appears whole, or not at all.
+
+    `digests`: what the input files must be, by name, where an earlier step has seen them.
+    """
     if frame is None and not request.inputs and not request.cases:
         raise UsageError("no input; give a file, a folder, a glob or - (or --cases and --trace)")
     started = started_at()
@@ -81,10 +86,26 @@ def run_request(
         evaluation = _Evaluation(
             request, folder, run_id, keep_frames=keep_frames, progress=progress
         )
-        return evaluation.run(frame, started)
+        return evaluation.run(frame, started, digests)
     finally:
         if folder is not None:
             folder.close()
+
+
+def input_digests(request: EvaluateRequest) -> dict[str, str]:
+    """SHA-256 of each input file, by name: what a later step holds its own reading against.
+
+    Raises:
+        InputError: a file is not there.
+    """
+    roles = {
+        "records": request.inputs,
+        "cases": request.cases,
+        "trace": request.trace,
+        "corpus": request.corpus,
+    }
+    files = [file for role, names in roles.items() for file in find_files(names, role, None)]
+    return {file.name: fingerprint(file).sha256 for file in files}
 
 
 def check_request(request: EvaluateRequest, *, progress: Progress | None = None) -> FileLines:
@@ -125,7 +146,9 @@ class _Evaluation:
         self._parts = {"cases": 0, "evidence": 0, "rejects": 0}
         self._timings: dict[str, float] = {}
 
-    def run(self, frame: pl.DataFrame | None, started: datetime) -> Run:
+    def run(
+        self, frame: pl.DataFrame | None, started: datetime, digests: dict[str, str] | None = None
+    ) -> Run:
         """All of it."""
         request = self._request
         with self._timed("index"):
@@ -134,9 +157,10 @@ class _Evaluation:
             given = (
                 open_joined(request, spill) if request.cases else open_input(request, frame, spill)
             )
-            for gate in self._gates:
+            for gate in self._gates if given.fields else ():
                 check_observed(gate, given.fields, request.k)
             corpus = self._corpus(given)
+            _check_digests(given, digests)
         columns = [c for c in columns_for(request.k) if c.metric.observed(given.fields)]
         summary = Summary(columns, request.slice, weighted="weight" in given.fields)
         self._fold(given, corpus, summary)
@@ -198,7 +222,7 @@ class _Evaluation:
             if accepted.is_empty() or (self._tally.n_refused and request.on_invalid == "fail"):
                 continue
             with self._timed("score"):
-                scored = score(accepted, request, full, corpus)
+                scored = score(accepted, request, full, given.fields, corpus)
             with self._timed("sum"):
                 summary.add(scored.cases)
                 self._tally.add_cases(scored.cases, scored.ledger)
@@ -276,6 +300,12 @@ class _Evaluation:
             yield
         finally:
             self._timings[step] = self._timings.get(step, 0.0) + time.perf_counter() - start
+
+
+def _check_digests(given: Input, digests: dict[str, str] | None) -> None:
+    for entry in given.files if digests is not None else ():
+        if digests is not None and digests.get(entry["path"]) != entry["sha256"]:
+            raise InputError(f"{entry['path']}: changed since it was looked at; run again")
 
 
 def _names(given: Input) -> str:

@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import cast
 
 import polars as pl
 
+from ragtriage.metrics import Column, columns_for
 from ragtriage.publish.document import Report
 from ragtriage.publish.folder import RunFolder
 from ragtriage.publish.outcome import Outcome
+from ragtriage.publish.tables import case_schema
+from ragtriage.schemas import results
+from ragtriage.schemas.inputs import dtypes
+
+
+def stored_report(path: Path) -> Report:
+    """The report of a finished run, from its folder."""
+    return cast("Report", json.loads((path / "report.json").read_text(encoding="utf-8")))
 
 
 @dataclass
@@ -30,6 +41,7 @@ class Run:
     stages: pl.DataFrame
     findings: pl.DataFrame
     gates: pl.DataFrame
+    columns: list[Column] = field(default_factory=list, repr=False)
     _kept: dict[str, list[pl.DataFrame]] | None = field(default=None, repr=False)
 
     @classmethod
@@ -45,12 +57,24 @@ class Run:
             passed=outcome.passed,
             path=folder.path if folder is not None else None,
             report=outcome.report,
-            summary=outcome.summary,
-            stages=outcome.stages,
-            findings=outcome.findings,
-            gates=outcome.gates,
+            summary=_tagged(outcome.summary, outcome.run_id),
+            stages=_tagged(outcome.stages, outcome.run_id),
+            findings=_tagged(outcome.findings, outcome.run_id),
+            gates=_tagged(outcome.gates, outcome.run_id),
+            columns=columns_for(outcome.request.k),
             _kept=kept,
         )
+
+    @property
+    def folder(self) -> Path:
+        """The run's folder.
+
+        Raises:
+            ValueError: nothing was written.
+        """
+        if self.path is None:
+            raise ValueError("the run was not written")
+        return self.path
 
     @cached_property
     def cases(self) -> pl.DataFrame:
@@ -69,9 +93,18 @@ class Run:
 
     def _table(self, name: str) -> pl.DataFrame:
         if self._kept is not None:
-            parts = self._kept[name]
+            parts = [_tagged(part, self.run_id) for part in self._kept[name]]
         elif self.path is not None:
             parts = [pl.read_parquet(part) for part in sorted((self.path / name).glob("*.parquet"))]
         else:
             raise ValueError(f"{name} was neither written nor kept")
-        return pl.concat(parts) if parts else pl.DataFrame()
+        return pl.concat(parts) if parts else pl.DataFrame(schema=self._schema(name))
+
+    def _schema(self, name: str) -> dict[str, pl.DataType]:
+        models = {"evidence": results.Evidence, "rejects": results.Rejects}
+        return dtypes(models[name]) if name in models else case_schema(self.columns)
+
+
+def _tagged(frame: pl.DataFrame, run_id: str) -> pl.DataFrame:
+    """A table as it is written: with its run."""
+    return frame.select(pl.lit(run_id).alias("run_id"), pl.exclude("run_id"))

@@ -27,9 +27,13 @@ def score(
     accepted: pl.DataFrame,
     request: EvaluateRequest,
     columns: list[Column],
+    fields: set[str],
     corpus: Corpus | None,
 ) -> Scored:
-    """Match, place, label, measure, diagnose."""
+    """Match, place, label, measure, diagnose.
+
+    `fields`: what the input supplies; a metric they do not suffice for is null on every case.
+    """
     relevance = match(accepted, corpus)
     ledger = build_ledger(relevance.requirements, relevance.cases, request.ledger_k)
     cases = with_requirement_terms(relevance.cases, ledger)
@@ -39,6 +43,6 @@ def score(
         normalizer=request.normalizer,
         abstain_texts=request.abstain_text,
     )
-    cases = with_metrics(cases, columns)
+    cases = with_metrics(cases, columns, fields)
     cases = with_stages(cases, request.contract)
     return Scored(with_findings(cases, ledger, request.ledger_k), ledger)

@@ -21,7 +21,7 @@ def run(records: list[dict[str, Any]], **options: Any) -> pl.DataFrame:
     types = dtypes(Cases)
     names = {name for record in records for name in record}
     frame = pl.DataFrame(records, schema={name: types[name] for name in types if name in names})
-    return ragtriage.evaluate(frame, write=False, k=list(CUTOFFS), **options).cases
+    return ragtriage.evaluate(frame, write=False, k=list(CUTOFFS), **options).cases.drop("run_id")
 
 
 FULL = {

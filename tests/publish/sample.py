@@ -75,6 +75,7 @@ def case(case_id: str, stage: str, break_point: str | None = None, **changes: An
         "answer_label": stage == "pass",
         "context_observed": True,
         "findings": [],
+        "near_misses": None,
         "next_check": None if stage == "pass" else f"Look at what {stage} did with this case.",
         "error": None,
         "ambiguity": None,

@@ -187,12 +187,18 @@ def columns_for(cutoffs: Iterable[int]) -> list[Column]:
     return columns
 
 
-def with_metrics(cases: pl.DataFrame, columns: list[Column]) -> pl.DataFrame:
-    """The cases with every metric's columns; those built on other metrics come second."""
+def with_metrics(cases: pl.DataFrame, columns: list[Column], fields: set[str]) -> pl.DataFrame:
+    """The cases with every metric's columns; those built on other metrics come second.
+
+    Metrics that `fields` do not suffice for are null throughout.
+    """
     names = {column.name for column in columns}
     first: list[pl.Expr] = []
     second: list[pl.Expr] = []
     for column in columns:
+        if not column.metric.observed(fields):
+            first += [pl.lit(None, dtype).alias(name) for name, dtype in column.schema.items()]
+            continue
         for expression in column.expressions():
             built_on = names.intersection(expression.meta.root_names())
             (second if built_on else first).append(expression)

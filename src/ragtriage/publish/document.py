@@ -163,6 +163,7 @@ class CaseEntry(TypedDict):
     answer_label: bool | None
     context_observed: bool
     findings: list[str]
+    near_misses: list[dict[str, str]] | None
     next_check: str | None
     error: str | None
     ambiguity: str | None

@@ -10,7 +10,7 @@ import json
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -33,6 +33,7 @@ class RunFolder:
         self.path = self.out / run_id
         self._work = self.out / UNFINISHED / run_id
         self._lock: IO[str] | None = None
+        self._made_out = False
 
     @property
     def spill(self) -> Path:
@@ -47,6 +48,7 @@ class RunFolder:
         """
         if os.path.lexists(self.path):
             raise UsageError(f"--run-id: {self.path} exists already; choose another run ID")
+        self._made_out = not self.out.exists()
         with _writing(self.out):
             self._work.parent.mkdir(parents=True, exist_ok=True)
             _remove_dead(self._work.parent)
@@ -103,11 +105,11 @@ class RunFolder:
         self._lock_file().unlink(missing_ok=True)
         self._lock.close()
         self._lock = None
-        # Only ever empties: another run's folder keeps it.
-        try:
+        # Only ever empty folders go: what another run has in them keeps them.
+        with suppress(OSError):
             self._work.parent.rmdir()
-        except OSError:
-            return
+            if self._made_out:
+                self.out.rmdir()
 
     def _lock_file(self) -> Path:
         return _beside(self._work, ".lock")

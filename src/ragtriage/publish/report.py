@@ -43,6 +43,7 @@ _CASE_KEYS = (
     "answer_label",
     "context_observed",
     "findings",
+    "near_misses",
     "next_check",
     "error",
     "ambiguity",

@@ -1,0 +1,69 @@
+"""The evaluate flow: read the inputs' digests, evaluate, leave an artifact, state the verdict."""
+
+import logging
+from pathlib import Path
+from typing import Any
+
+from prefect import flow, task
+from prefect.artifacts import create_link_artifact, create_markdown_artifact
+from prefect.cache_policies import NO_CACHE
+from prefect.client.schemas.objects import State
+from prefect.states import Completed, Failed
+
+from ragtriage.errors import RagtriageError
+from ragtriage.pipeline import input_digests, run_request
+from ragtriage.publish import markdown, wording
+from ragtriage.request import EvaluateRequest
+from ragtriage.run import stored_report
+
+
+class _PlainRefusals(logging.Filter):
+    """A user's mistake is said in its own words, without a traceback."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Keep every record; drop the traceback of what we raised on purpose."""
+        if record.exc_info and isinstance(record.exc_info[1], RagtriageError):
+            record.exc_info = None
+        return True
+
+
+for noisy in ("httpx", "httpcore"):
+    logging.getLogger(noisy).setLevel(logging.WARNING)
+for engine in ("prefect.flow_runs", "prefect.task_runs"):
+    logging.getLogger(engine).addFilter(_PlainRefusals())
+
+
+@task(cache_policy=NO_CACHE, persist_result=False, retries=2, retry_delay_seconds=2)
+def read_inputs(request: EvaluateRequest) -> dict[str, str]:
+    """What is about to be read: each file's SHA-256."""
+    return input_digests(request)
+
+
+@task(cache_policy=NO_CACHE, persist_result=False)
+def evaluate_cases(request: EvaluateRequest, digests: dict[str, str]) -> Path:
+    """The whole run; the folder it published."""
+    return run_request(request, digests=digests).folder
+
+
+@task(cache_policy=NO_CACHE, persist_result=False)
+def leave_artifacts(path: Path) -> None:
+    """What the run came to, as Prefect shows it, and a link to the report."""
+    report = stored_report(path)
+    key = "ragtriage-evaluate"
+    create_markdown_artifact(markdown.render(report), key=key, description=wording.verdict(report))
+    create_link_artifact(
+        (path / "report.html").resolve().as_uri(), key=f"{key}-report", link_text=path.name
+    )
+
+
+@flow(name="evaluate", persist_result=False)
+def evaluate(request: EvaluateRequest) -> State[Any]:
+    """Evaluate recorded cases; a failed gate is a Failed state that says which."""
+    digests = read_inputs(request)
+    path = evaluate_cases(request, digests)
+    leave_artifacts(path)
+    report = stored_report(path)
+    failures = wording.failures(report)
+    if failures:
+        return Failed(message="; ".join(failures), data=path)
+    return Completed(message=wording.verdict(report), data=path)

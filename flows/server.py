@@ -1,0 +1,67 @@
+"""From the command line to a flow run on a server that is there already.
+
+Whether it is, is asked before Prefect is imported: without one Prefect would start a temporary
+server behind the user's back, which is never wanted.
+"""
+
+import importlib.util
+import os
+import urllib.error
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+from ragtriage.errors import UsageError
+from ragtriage.publish.document import Report
+from ragtriage.request import EvaluateRequest
+from ragtriage.run import stored_report
+
+_SECONDS = 5
+_HELP = """start one and name it:
+  prefect server start
+  export PREFECT_API_URL=http://127.0.0.1:4200/api"""
+
+
+def require_server() -> None:
+    """Refuse unless the server at PREFECT_API_URL answers; keep Prefect quiet and offline.
+
+    Raises:
+        UsageError: no server is named, or it does not answer.
+    """
+    url = os.environ.get("PREFECT_API_URL", "")
+    if not url:
+        raise UsageError(f"--prefect: PREFECT_API_URL is not set; {_HELP}")
+    if not url.startswith(("http://", "https://")):
+        raise UsageError(f"--prefect: PREFECT_API_URL {url!r} is no http address; {_HELP}")
+    try:
+        with urllib.request.urlopen(f"{url.rstrip('/')}/health", timeout=_SECONDS):  # noqa: S310 - checked above
+            pass
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "reason", None) or error
+        raise UsageError(f"--prefect: no server answers at {url} ({reason}); {_HELP}") from None
+    os.environ.setdefault("PREFECT_SERVER_ALLOW_EPHEMERAL_MODE", "false")
+    os.environ.setdefault("PREFECT_SERVER_ANALYTICS_ENABLED", "false")
+    os.environ.setdefault("DO_NOT_TRACK", "1")
+
+
+def run_under_prefect(request: EvaluateRequest) -> tuple[Report, Path]:
+    """Evaluate as a flow; the report and the run's folder, as a direct run gives them.
+
+    Raises:
+        UsageError: Prefect or its server is not there, or the request cannot be a flow.
+        InputError: what the direct run would raise.
+    """
+    if importlib.util.find_spec("prefect") is None:
+        raise UsageError("--prefect: Prefect is not installed; pip install 'ragtriage[prefect]'")
+    if not request.write:
+        raise UsageError("--prefect: a flow leaves its run in a folder; drop --no-write")
+    if "-" in (*request.inputs, *request.cases, *request.trace, *request.corpus):
+        raise UsageError("--prefect: standard input does not reach a flow; give a file")
+    require_server()
+    from ragtriage.flows.evaluate import evaluate  # noqa: PLC0415 - after the settings above
+
+    state: Any = evaluate(request, return_state=True)
+    result = state.data if isinstance(state.data, Path) else state.result(raise_on_failure=False)
+    if isinstance(result, BaseException):
+        raise result
+    return stored_report(result), result

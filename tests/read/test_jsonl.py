@@ -1,0 +1,190 @@
+"""Lines however they are cut, ended and compressed."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Callable
+
+import pytest
+import zstandard
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragtriage.errors import InputError
+from ragtriage.read import batches
+from ragtriage.read.files import InputFile
+from ragtriage.read.jsonl import read_jsonl
+from tests.read.mutations import files
+from tests.read.support import Read, examples, read
+from tests.support import Writer
+
+SIZES = ((16 << 20, 100_000), (1, 100_000), (37, 100_000), (16 << 20, 1), (50, 2))
+TEN = b"".join(b'{"case_id":"c%d"}\n' % i for i in range(10))
+
+
+def outcome(found: Read) -> tuple[object, ...]:
+    rows = [] if found.frame.is_empty() else found.frame.rows(named=True)
+    return rows, found.faults, found.read, found.blank
+
+
+def test_batches_of_any_size_read_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    @examples(25)
+    @given(files(max_lines=12))
+    def agree(content: bytes) -> None:
+        results = []
+        for size, number in SIZES:
+            monkeypatch.setattr(batches, "BATCH_BYTES", size)
+            monkeypatch.setattr(batches, "BATCH_RECORDS", number)
+            results.append(outcome(read(content)))
+        assert all(result == results[0] for result in results)
+
+    agree()
+
+
+@examples(60)
+@given(st.lists(st.sampled_from((b"a", b"bb", b"", b"\r")), max_size=12), st.booleans())
+def test_every_line_is_in_one_batch_under_its_own_number(lines: list[bytes], ended: bool) -> None:
+    content = b"\n".join(lines) + (b"\n" if ended else b"")
+    expected = content.split(b"\n")
+    if not expected[-1]:
+        expected.pop()
+    for size, number in SIZES:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(batches, "BATCH_BYTES", size)
+            patch.setattr(batches, "BATCH_RECORDS", number)
+            found = list(read_jsonl(_Stream(content), InputFile("f", None, "jsonl")))  # type: ignore[arg-type]
+        numbered = {n: line for b in found for n, line in zip(b.numbers, b.lines, strict=True)}
+        assert numbered == {i: line for i, line in enumerate(expected, 1) if line.strip()}
+        assert sum(batch.blank for batch in found) == len(expected) - len(numbered)
+        assert sum(batch.physical_lines for batch in found) == len(expected)  # type: ignore[attr-defined]
+        assert all(len(batch.lines) + batch.blank <= number for batch in found)
+
+
+class _Stream:
+    def __init__(self, content: bytes) -> None:
+        self._content = content
+
+    def read(self, size: int) -> bytes:
+        head, self._content = self._content[:size], self._content[size:]
+        return head
+
+
+def test_a_line_longer_than_a_batch(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(batches, "BATCH_BYTES", 100)
+    long = b'{"case_id":"long","answer":"%s"}\n' % (b"x" * 10_000)
+    found = read(TEN + long + TEN.replace(b'"c', b'"d'))
+    assert found.lines == list(range(1, 22))
+    assert found.rows[10] == {"case_id": "long", "answer": "x" * 10_000}
+
+
+ENDS = {
+    "no-final-newline": TEN.rstrip(b"\n"),
+    "crlf": TEN.replace(b"\n", b"\r\n"),
+    "bom": b"\xef\xbb\xbf" + TEN,
+    "bom-crlf": b"\xef\xbb\xbf" + TEN.replace(b"\n", b"\r\n"),
+    "spaces-around": TEN.replace(b"\n", b" \t\n \t"),
+}
+
+
+@pytest.mark.parametrize("kind", ENDS)
+def test_ends_of_lines(kind: str) -> None:
+    found = read(ENDS[kind])
+    assert found.lines == list(range(1, 11))
+    assert [row["case_id"] for row in found.rows] == [f"c{i}" for i in range(10)]
+    assert found.read - found.blank == 10
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"\n", b"\n\r\n \t\n", b"\xef\xbb\xbf", b"\xef\xbb\xbf\n"]
+)
+def test_nothing_there(content: bytes) -> None:
+    found = read(content)
+    assert found.frame.is_empty()
+    assert found.read == found.blank == content.count(b"\n")
+
+
+def test_blank_lines_are_counted_and_keep_their_numbers() -> None:
+    found = read(b'\n{"case_id":"a"}\n\n \r\n{"case_id":"b"}\n\t')
+    assert (found.lines, found.read, found.blank) == ([2, 5], 6, 4)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-32", "utf-16-le", "utf-32-be"])
+def test_other_encodings(encoding: str) -> None:
+    content = TEN.decode().encode(encoding)
+    if encoding in ("utf-16", "utf-32"):
+        named = rf"in\.jsonl:1: encoding: the file is {encoding.upper()}; save it as UTF-8"
+        with pytest.raises(InputError, match=named):
+            read(content)
+    else:
+        assert read(content).frame.is_empty()
+
+
+def zstd(content: bytes) -> bytes:
+    return zstandard.ZstdCompressor(write_checksum=True).compress(content)
+
+
+PACKERS: dict[str, Callable[[bytes], bytes]] = {".gz": gzip.compress, ".zst": zstd}
+
+
+@pytest.fixture
+def packed(written: Writer) -> Callable[[bytes, str], Read]:
+    def read_packed(content: bytes, suffix: str) -> Read:
+        from ragtriage.read.sources import sources_for
+        from ragtriage.request import build_request
+        from tests.read.support import gathered
+
+        path = written(content, f"in.jsonl{suffix}")
+        return gathered(sources_for((str(path),), "records", build_request({}), None)[0])
+
+    return read_packed
+
+
+@pytest.mark.parametrize("suffix", PACKERS)
+def test_one_or_more_compressed_members(packed: Callable[[bytes, str], Read], suffix: str) -> None:
+    pack = PACKERS[suffix]
+    # A record may begin in one member and end in the next.
+    content = pack(TEN[:25]) + pack(b"") + pack(TEN[25:])
+    assert packed(content, suffix).lines == list(range(1, 11))
+    assert packed(pack(b""), suffix).frame.is_empty()
+
+
+@pytest.mark.parametrize("suffix", PACKERS)
+def test_a_compressed_file_cut_anywhere_is_refused(
+    packed: Callable[[bytes, str], Read], suffix: str
+) -> None:
+    content = PACKERS[suffix](TEN * 20)
+    for end in range(1, len(content)):
+        with pytest.raises(
+            InputError, match=r"in\.jsonl\.\w+: .*(cut short; copy it again|damaged)"
+        ):
+            packed(content[:end], suffix)
+
+
+@pytest.mark.parametrize("suffix", PACKERS)
+def test_a_damaged_byte_is_told_or_harmless(
+    packed: Callable[[bytes, str], Read], suffix: str
+) -> None:
+    content = PACKERS[suffix](TEN * 20)
+    sound = outcome(packed(content, suffix))
+    refused = 0
+    for at in range(len(content)):
+        damaged = bytearray(content)
+        damaged[at] ^= 0xFF
+        try:
+            assert outcome(packed(bytes(damaged), suffix)) == sound
+        except InputError:
+            refused += 1
+    assert refused > len(content) // 2
+
+
+@pytest.mark.parametrize("suffix", PACKERS)
+def test_what_is_not_compressed_at_all(packed: Callable[[bytes, str], Read], suffix: str) -> None:
+    for content in (TEN, PACKERS[suffix](TEN) + b"junk"):
+        with pytest.raises(InputError, match=rf"damaged \{suffix}: .*; check the file"):
+            packed(content, suffix)
+
+
+def test_a_frame_that_swells_is_read_in_pieces(packed: Callable[[bytes, str], Read]) -> None:
+    line = b'{"case_id":"a","answer":"' + b"x" * (64 << 20) + b'"}\n'
+    found = packed(zstd(line), ".zst")
+    assert len(found.frame["answer"][0]) == 64 << 20
