@@ -1,0 +1,211 @@
+"""The flow against a real Prefect server on loopback, with a home of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support import CONTRACTS, INVALID
+
+pytestmark = pytest.mark.end_to_end
+
+ANSWERS = str(CONTRACTS / "answer.jsonl")
+
+
+def command(*arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
+    kept = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
+    return subprocess.run(
+        [sys.executable, "-m", "ragtriage.cli", *map(str, arguments)],
+        env={**kept, "PYTHONPATH": os.pathsep.join(sys.path), **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+    """The settings that lead to a server of this module's own."""
+    home = tmp_path_factory.mktemp("prefect")
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    settings = {
+        "HOME": str(home),
+        "PREFECT_HOME": str(home),
+        "PREFECT_API_URL": f"http://127.0.0.1:{port}/api",
+        "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
+        "DO_NOT_TRACK": "1",
+    }
+    with (home / "server.log").open("wb") as log:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "prefect", "server", "start", "--port", str(port)],
+            env={**os.environ, **settings},
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+        )
+        try:
+            _wait_for(settings["PREFECT_API_URL"], process)
+            yield settings
+        finally:
+            os.killpg(process.pid, signal.SIGTERM)
+            try:
+                process.wait(timeout=20)
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+
+
+def _wait_for(url: str, process: subprocess.Popen[bytes]) -> None:
+    for _ in range(120):
+        assert process.poll() is None, "the server ended"
+        try:
+            urllib.request.urlopen(f"{url}/health", timeout=1).close()
+        except OSError:
+            time.sleep(0.5)
+        else:
+            return
+    pytest.fail("the server did not come up")
+
+
+def posted(server: dict[str, str], what: str, **body: Any) -> Any:
+    request = urllib.request.Request(
+        f"{server['PREFECT_API_URL']}/{what}",
+        data=json.dumps(body).encode(),
+        headers={"content-type": "application/json"},
+    )
+    with urllib.request.urlopen(request, timeout=10) as answer:
+        return json.load(answer)
+
+
+def test_direct_and_flow_give_equal_bytes(server: dict[str, str], tmp_path: Path) -> None:
+    asked = ("evaluate", ANSWERS, "--contract", "answer", "--run-id", "same", "--format", "json")
+    pinned = {"SOURCE_DATE_EPOCH": "1700000000"}
+    direct = command(*asked, "--out", tmp_path / "direct", **pinned)
+    flow = command(*asked, "--out", tmp_path / "flow", "--prefect", **pinned, **server)
+    assert (direct.returncode, flow.returncode) == (0, 0), flow.stderr
+    assert direct.stdout == flow.stdout
+    names = sorted(p.relative_to(tmp_path / "direct") for p in (tmp_path / "direct").rglob("*"))
+    assert names == sorted(p.relative_to(tmp_path / "flow") for p in (tmp_path / "flow").rglob("*"))
+    for name in names:
+        one, other = tmp_path / "direct" / name, tmp_path / "flow" / name
+        assert one.is_dir() or one.read_bytes() == other.read_bytes(), name
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        ((ANSWERS, "--contract", "answer", "--gate", "recall@10 >= 0.99"), 1),
+        ((INVALID / "type.jsonl",), 2),
+        (("missing.jsonl",), 2),
+    ],
+)
+def test_exit_codes_and_messages_are_the_same(
+    server: dict[str, str], tmp_path: Path, arguments: tuple[object, ...], code: int
+) -> None:
+    asked = ("evaluate", *arguments, "--out", tmp_path / "out")
+    direct = command(*asked, "--run-id", "direct")
+    flow = command(*asked, "--run-id", "flow", "--prefect", **server)
+    assert (direct.returncode, flow.returncode) == (code, code), flow.stderr
+    assert "Traceback" not in flow.stderr
+    said = [line for line in direct.stderr.splitlines() if "/direct/" not in line]
+    assert said
+    for line in said:
+        assert line in flow.stderr
+
+
+def test_a_failed_gate_is_a_failed_state_that_says_which(
+    server: dict[str, str], tmp_path: Path
+) -> None:
+    gate = "stage.generation <= 0.01"
+    done = command(
+        "evaluate", ANSWERS, "--contract", "answer", "--gate", gate, "--prefect",
+        "--out", tmp_path / "out", **server,
+    )  # fmt: skip
+    assert done.returncode == 1
+    runs = posted(server, "flow_runs/filter", sort="START_TIME_DESC", limit=1)
+    assert runs[0]["state"]["type"] == "FAILED"
+    assert gate in runs[0]["state"]["message"]
+    artifacts = posted(server, "artifacts/filter", limit=20)
+    mine = [a for a in artifacts if a["flow_run_id"] == runs[0]["id"]]
+    assert {a["type"] for a in mine} == {"markdown"}
+    texts = "\n".join(str(a["data"]) for a in mine)
+    assert gate in texts
+    assert "Where the cases broke" in texts
+    assert "report.html" in texts
+
+
+def test_wrong_parameters_are_refused_by_prefect(server: dict[str, str], tmp_path: Path) -> None:
+    script = tmp_path / "wrong.py"
+    script.write_text(
+        "from prefect.exceptions import ParameterTypeError\n"
+        "from ragtriage.flows.evaluate import evaluate\n"
+        "for wrong in ({'k': [0]}, {'contract': 'none'}, {'no_such': 1}, {'min_recall': 2.0}):\n"
+        "    try:\n"
+        f"        evaluate({{'inputs': [{ANSWERS!r}], **wrong}})\n"
+        "    except ParameterTypeError as error:\n"
+        "        print('refused', *wrong)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, str(script)],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), **server},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert done.stdout.split("\n")[:4] == [
+        "refused k",
+        "refused contract",
+        "refused no_such",
+        "refused min_recall",
+    ], done.stderr
+
+
+@pytest.mark.parametrize("url", ["", "http://127.0.0.1:9/api", "ftp://nowhere/api"])
+def test_no_server_is_one_message_with_the_two_commands(url: str, tmp_path: Path) -> None:
+    start = time.monotonic()
+    done = command(
+        "evaluate", ANSWERS, "--contract", "answer", "--prefect", "--out", tmp_path / "out",
+        HOME=str(tmp_path), PREFECT_API_URL=url,
+    )  # fmt: skip
+    assert time.monotonic() - start < 10
+    assert done.returncode == 2
+    assert "prefect server start" in done.stderr
+    assert "export PREFECT_API_URL=" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_server_that_never_answers_is_given_up_in_time(tmp_path: Path) -> None:
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}/api"
+        start = time.monotonic()
+        done = command("evaluate", ANSWERS, "--prefect", HOME=str(tmp_path), PREFECT_API_URL=url)
+    assert time.monotonic() - start < 10
+    assert done.returncode == 2
+    assert "no server answers" in done.stderr
+
+
+@pytest.mark.parametrize(("extra", "says"), [(("--no-write",), "--no-write"), (("-",), "input")])
+def test_what_cannot_be_a_flow(extra: tuple[str, ...], says: str) -> None:
+    source = () if "-" in extra else (ANSWERS,)
+    done = command("evaluate", *source, *extra, "--prefect")
+    assert done.returncode == 2
+    assert says in done.stderr
