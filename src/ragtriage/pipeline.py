@@ -29,7 +29,7 @@ from ragtriage.run import Run
 from ragtriage.schemas import results
 from ragtriage.schemas.contracts import CONTRACTS
 from ragtriage.schemas.inputs import CaseRows, CorpusRows
-from ragtriage.scoring import score
+from ragtriage.scoring import Scored, score
 from ragtriage.summary import STANDARD_SLICES, Summary
 from ragtriage.tally import SHOWN_CASES, FileLines, Tally
 from ragtriage.validate import Validator
@@ -206,7 +206,28 @@ class _Evaluation:
         return Corpus.from_rows(joined_rows(accepted))
 
     def _fold(self, given: Input, corpus: Corpus | None, summary: Summary) -> None:
-        """Second pass: check, score, write and sum chunk by chunk.
+        """Second pass: three steps a chunk, each a chunk ahead of the next; order is kept.
+
+        Reading and checking, scoring, and here summing and writing.
+        """
+        full = columns_for(self._request.k)
+        for chunk, faults, scored in ahead(self._scored(given, corpus)):
+            self._count(chunk)
+            self._set_aside(faults)
+            self._progress("evaluating", self._tally.totals.read)
+            if scored is None:
+                continue
+            with self._timed("sum"):
+                summary.add(scored.cases)
+                self._tally.add_cases(scored.cases, scored.ledger)
+            with self._timed("write"):
+                self._write("cases", case_table(scored.cases, full))
+                self._write("evidence", evidence_table(scored.ledger))
+
+    def _scored(
+        self, given: Input, corpus: Corpus | None
+    ) -> Iterator[tuple[Chunk, list[RowFault], Scored | None]]:
+        """Each chunk with its faults and, where it may be evaluated, its scored cases.
 
         Once a row is refused and none may be set aside, the rest is only checked: all errors
         are reported, nothing is evaluated.
@@ -214,21 +235,16 @@ class _Evaluation:
         request = self._request
         validator = Validator(CaseRows, CONTRACTS[request.contract], given.duplicates)
         full = columns_for(request.k)
+        refused = self._tally.n_refused > 0
         checked = ((chunk, *validator.check(chunk)) for chunk in given.chunks())
         for chunk, accepted, faults in ahead(checked):
-            self._count(chunk)
-            self._set_aside(faults)
-            self._progress("evaluating", self._tally.totals.read)
-            if accepted.is_empty() or (self._tally.n_refused and request.on_invalid == "fail"):
+            refused |= any(fault.refuses for fault in faults)
+            if accepted.is_empty() or (refused and request.on_invalid == "fail"):
+                yield chunk, faults, None
                 continue
             with self._timed("score"):
                 scored = score(accepted, request, full, given.fields, corpus)
-            with self._timed("sum"):
-                summary.add(scored.cases)
-                self._tally.add_cases(scored.cases, scored.ledger)
-            with self._timed("write"):
-                self._write("cases", case_table(scored.cases, full))
-                self._write("evidence", evidence_table(scored.ledger))
+            yield chunk, faults, scored
 
     def _count(self, chunk: Chunk) -> None:
         for name, read, blank in chunk.counts:

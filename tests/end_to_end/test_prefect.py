@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from tests.support import CONTRACTS, INVALID
+from tests.support import CONTRACTS, INVALID, ROOT
 
 pytestmark = pytest.mark.end_to_end
 
@@ -209,3 +209,19 @@ def test_what_cannot_be_a_flow(extra: tuple[str, ...], says: str) -> None:
     done = command("evaluate", *source, *extra, "--prefect")
     assert done.returncode == 2
     assert says in done.stderr
+
+
+def test_the_readmes_flow(server: dict[str, str], tmp_path: Path) -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    script = readme.split("```sh prefect\n")[1].split("```")[0].splitlines()
+    assert script[:2] == [
+        "prefect server start &",
+        "export PREFECT_API_URL=http://127.0.0.1:4200/api",
+    ]
+    program, *arguments = script[2].split()
+    assert program == "ragtriage"
+    assert len(script) == 3
+    given = [str(ROOT / a) if a.startswith("data/") else a for a in arguments]
+    done = command(*given, "--out", tmp_path / "out", **server)
+    assert done.returncode == 0, done.stderr
+    assert "4 of 6 cases did not pass" in done.stdout

@@ -28,6 +28,9 @@ def ahead(items: Iterable[Item], depth: int = 1) -> Generator[Item, None, None]:
             _offer(waiting, _END, stopped)
         except BaseException as error:  # noqa: BLE001 - handed on to whoever asks for the item
             _offer(waiting, error, stopped)
+        finally:
+            if isinstance(items, Generator):
+                items.close()
 
     maker = threading.Thread(target=make, name="ragtriage-read", daemon=True)
     maker.start()

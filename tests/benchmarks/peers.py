@@ -1,0 +1,49 @@
+"""What a whole run is measured against: the same file read by others, doing much less."""
+
+from __future__ import annotations
+
+import sys
+import time
+
+
+def bare_read(path: str) -> None:
+    """Polars' own reader with a schema, nothing checked, nothing computed."""
+    import polars as pl  # noqa: PLC0415 - each peer loads only its own
+
+    from ragtriage.schemas.inputs import Cases, dtypes  # noqa: PLC0415
+
+    names = (
+        "case_id question split tags required_ids retrieved_ids context_ids cited_ids answer "
+        "expected_answers answer_correct"
+    )
+    schema = {name: dtypes(Cases)[name] for name in names.split()}
+    start = time.perf_counter()
+    pl.read_ndjson(path, schema=schema)
+    print(time.perf_counter() - start)
+
+
+def loads_and_trec_eval(path: str) -> None:
+    """json.loads, then trec_eval's binding: five metrics, nothing checked, nothing written."""
+    import json  # noqa: PLC0415
+    from pathlib import Path  # noqa: PLC0415
+
+    import pytrec_eval  # noqa: PLC0415
+
+    start = time.perf_counter()
+    qrels, run = {}, {}
+    with Path(path).open(encoding="utf-8") as lines:
+        for line in lines:
+            case = json.loads(line)
+            qrels[case["case_id"]] = dict.fromkeys(case["required_ids"], 1)
+            run[case["case_id"]] = {
+                name: -float(rank) for rank, name in enumerate(case["retrieved_ids"])
+            }
+    wanted = {"recall_10", "P_10", "recip_rank", "map_cut_10", "ndcg_cut_10"}
+    scores = pytrec_eval.RelevanceEvaluator(qrels, wanted).evaluate(run)
+    for name in next(iter(scores.values())):
+        sum(case[name] for case in scores.values())
+    print(time.perf_counter() - start)
+
+
+if __name__ == "__main__":
+    {"bare": bare_read, "trec": loads_and_trec_eval}[sys.argv[1]](sys.argv[2])
