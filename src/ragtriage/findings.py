@@ -10,6 +10,8 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from ragtriage.relevance.frames import beside
+
 DISJOINT = "disjoint-ids"
 # Fewer cases than this may miss by chance.
 DISJOINT_FROM = 5
@@ -109,8 +111,7 @@ MEANINGS = {finding.name: finding.meaning for finding in FINDINGS} | {
 
 def with_findings(cases: pl.DataFrame, ledger: pl.DataFrame, k: int) -> pl.DataFrame:
     """The cases with `findings`, the sorted names of what applies, and `near_misses`."""
-    noted = cases.join(_of_requirements(ledger), on="row", how="left", maintain_order="left")
-    noted = noted.join(_near_misses(cases, ledger), on="row", how="left", maintain_order="left")
+    noted = beside(beside(cases, _of_requirements(ledger)), _near_misses(cases, ledger))
     noted = noted.with_columns(n_unjudged=_unjudged(cases, k))
     ran = pl.col("error").is_null()
     bits = pl.lit(0, pl.UInt32)
@@ -120,7 +121,7 @@ def with_findings(cases: pl.DataFrame, ledger: pl.DataFrame, k: int) -> pl.DataF
             applies &= ran
         bits += applies.cast(pl.UInt32) * (1 << place)
     noted = noted.with_columns(bits=bits)
-    return noted.join(_names_of(noted["bits"]), on="bits", how="left", maintain_order="left")
+    return beside(noted, _names_of(noted["bits"]), on="bits")
 
 
 def _names_of(bits: pl.Series) -> pl.DataFrame:
@@ -140,7 +141,8 @@ def _unjudged(cases: pl.DataFrame, k: int) -> pl.Expr:
     if cases["grades"].null_count() == cases.height:
         return pl.lit(None, pl.Int64)
     graded = pl.col("grades").list.eval(pl.element().struct.field("id"))
-    return pl.col("distinct_retrieved").list.head(k).list.set_difference(graded).list.len()
+    unjudged = pl.col("distinct_retrieved").list.head(k).list.set_difference(graded)
+    return unjudged.list.len().cast(pl.Int64)
 
 
 def _near_misses(cases: pl.DataFrame, ledger: pl.DataFrame) -> pl.DataFrame:
@@ -152,16 +154,27 @@ def _near_misses(cases: pl.DataFrame, ledger: pl.DataFrame) -> pl.DataFrame:
         .filter(pl.col("retrieved").list.len() > 0)
         .explode("retrieved")
     )
-    both = unmet.with_columns(key=_folded("required")).join(
-        returned.with_columns(key=_folded("retrieved")), on=["row", "key"], maintain_order="left"
+    plain = not _beyond_ascii(unmet["required"]) and not _beyond_ascii(returned["retrieved"])
+    both = unmet.with_columns(key=_folded("required", plain=plain)).join(
+        returned.with_columns(key=_folded("retrieved", plain=plain)),
+        on=["row", "key"],
+        maintain_order="left",
     )
     pairs = both.select("row", near_misses=pl.struct("required", "retrieved"))
     return pairs.group_by("row").agg(pl.col("near_misses").unique(maintain_order=True))
 
 
-def _folded(name: str) -> pl.Expr:
-    folded = pl.col(name).str.normalize("NFC").str.to_uppercase().str.to_lowercase()
-    return folded.str.normalize("NFC").str.strip_chars()
+def _beyond_ascii(ids: pl.Series) -> bool:
+    return bool((ids.str.len_bytes() != ids.str.len_chars()).any())
+
+
+def _folded(name: str, *, plain: bool) -> pl.Expr:
+    """An ID without case, outer white space or Unicode form; ASCII has no form to fold."""
+    stripped = pl.col(name).str.strip_chars()
+    if plain:
+        return stripped.str.to_lowercase().alias("key")
+    folded = stripped.str.normalize("NFC").str.to_uppercase().str.to_lowercase()
+    return folded.str.normalize("NFC").alias("key")
 
 
 class DisjointIds:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from ragtriage.evidence import BREAKS
+from ragtriage.relevance.frames import beside
 
 _BREAK_ORDER = {name: place for place, name in enumerate(BREAKS)}
 
@@ -38,9 +39,7 @@ def with_requirement_terms(cases: pl.DataFrame, ledger: pl.DataFrame) -> pl.Data
     counts = ("n_requirements", "n_in_context", "n_required_cited", "n_dropped")
     lost = ledger.filter(~pl.col("delivered")).select("row", missing=pl.col("ids").list.first())
     missing = lost.group_by("row").agg(pl.col("missing").unique().sort())
-    joined = cases.join(terms, on="row", how="left", maintain_order="left").join(
-        missing, on="row", how="left", maintain_order="left"
-    )
+    joined = beside(beside(cases, terms), missing)
     filled = joined.with_columns(pl.col(counts).fill_null(0), pl.col("missing").fill_null([]))
     return filled.with_columns(*_rank_lists(filled))
 

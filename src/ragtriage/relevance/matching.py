@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from ragtriage.relevance.corpus import Corpus
+from ragtriage.relevance.frames import beside
 from ragtriage.relevance.lists import distinct, unrestricted, with_list_terms
 from ragtriage.relevance.requirements import requirements_of
 
@@ -49,7 +50,7 @@ def match(frame: pl.DataFrame, corpus: Corpus | None) -> Relevance:
     """Match each case's requirements against what was retrieved, supplied and cited."""
     cases = with_list_terms(frame.with_row_index("row"), corpus)
     required = requirements_of(cases, corpus)
-    cases = cases.join(required.counts, on="row", how="left", maintain_order="left")
+    cases = beside(cases, required.counts)
     table = required.table
     members = _authorised(required.members, cases)
     for name, ranks in _RANKS.items():
@@ -60,8 +61,7 @@ def match(frame: pl.DataFrame, corpus: Corpus | None) -> Relevance:
         found = found.filter("authorised")
         first = _first(found, ranks, single=required.single)
         table = table.join(first, on="q", how="left", maintain_order="left")
-        relevant = _relevant(found, name)
-        cases = cases.join(relevant, on="row", how="left", maintain_order="left")
+        cases = beside(cases, _relevant(found, name))
     return Relevance(_with_knowledge(table, members, cases, corpus), cases)
 
 
