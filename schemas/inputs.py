@@ -256,6 +256,7 @@ class CaseRows(Cases):
 
     source_file: pl.String = field("the input file", required=True)
     line: pl.Int64 = field("physical line where the record starts", required=True)
+    record: pl.Int64 = field("its place among the file's records, from 1", required=True)
     answer_given: pl.Boolean = field("the file has `answer`", required=True)
     required_given: pl.Boolean = field("the file has a required field", required=True)
     none_given: pl.Boolean = field("source and expected answer given as null", required=True)
@@ -304,6 +305,7 @@ class CorpusRows(Corpus):
 
     source_file: pl.String = field("the input file", required=True)
     line: pl.Int64 = field("physical line where the record starts", required=True)
+    record: pl.Int64 = field("its place among the file's records, from 1", required=True)
 
 
 def _any_id(column: str, test: pl.Expr) -> pl.Expr:

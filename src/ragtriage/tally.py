@@ -63,7 +63,7 @@ class Tally:
 
     def add_faults(self, faults: list[RowFault]) -> None:
         """Records set aside, each with all its faults."""
-        for name, _ in {(fault.source_file, fault.line) for fault in faults}:
+        for name, _ in {(fault.source_file, fault.record) for fault in faults}:
             self.lines.setdefault(name, FileLines()).set_aside += 1
         for fault in faults:
             self.rules[fault.rule] += 1

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import groupby
+from typing import Any
 
 import pandera.errors
 import pandera.polars as pa
 import polars as pl
 
-from ragtriage.read.chunk import Chunk, RowFault
+from ragtriage.read.chunk import Chunk, Place, RowFault
 from ragtriage.read.index import Duplicates, repeat_fault
 from ragtriage.schemas.contracts import Contract
 from ragtriage.schemas.rules import message
@@ -47,8 +48,7 @@ class Validator:
             faults += _row_faults(chunk, frame.filter(found[3]), found, self._id_field)
         repeated = frame[self._id_field].is_in(list(self._duplicates))
         for row in frame.filter(repeated).iter_rows(named=True):
-            line, source = row["line"], row["source_file"]
-            faults.append(self._repeat(source, line, row[self._id_field], chunk.raw(line)))
+            faults.append(self._repeat(_place(row), row[self._id_field], chunk.raw(row["record"])))
         if not faults:
             return _settled(frame), []
         bad = repeated | _accused(frame, chunk.faults)
@@ -56,7 +56,7 @@ class Validator:
             bad |= failing
         if chunk.settle is not None:
             faults = chunk.settle(faults)
-        faults.sort(key=lambda fault: (fault.source_file, fault.line))
+        faults.sort(key=lambda fault: (fault.source_file, fault.record))
         return _settled(frame.filter(~bad)), faults
 
     def _value_rules(self, frame: pl.DataFrame) -> list[Broken]:
@@ -93,20 +93,20 @@ class Validator:
     def _repeats_among(self, faults: list[RowFault]) -> list[RowFault]:
         """A record with another fault still repeats an ID."""
         repeats = []
-        for (source, line), same in groupby(faults, key=lambda f: (f.source_file, f.line)):
+        for place, same in groupby(faults, key=lambda f: (f.source_file, f.line, f.record)):
             fault = next(same)
             if fault.case_id is not None and fault.case_id in self._duplicates:
-                repeats.append(self._repeat(source, line, fault.case_id, fault.raw))
+                repeats.append(self._repeat(place, fault.case_id, fault.raw))
         return repeats
 
-    def _repeat(self, source: str, line: int, case_id: str, raw: str) -> RowFault:
-        return repeat_fault(source, line, case_id, raw, self._duplicates, field=self._id_field)
+    def _repeat(self, place: Place, case_id: str, raw: str) -> RowFault:
+        return repeat_fault(place, case_id, raw, self._duplicates, field=self._id_field)
 
 
 def _accused(frame: pl.DataFrame, faults: list[RowFault]) -> pl.Series:
     """Rows that a reader already found at fault (records that did not decode are no rows)."""
-    places = {(fault.source_file, fault.line) for fault in faults}
-    rows = frame.select("source_file", "line").iter_rows() if places else ()
+    places = {(fault.source_file, fault.record) for fault in faults}
+    rows = frame.select("source_file", "record").iter_rows() if places else ()
     accused = [place in places for place in rows] or [False] * frame.height
     return pl.Series(accused, dtype=pl.Boolean)
 
@@ -115,16 +115,19 @@ def _row_faults(chunk: Chunk, rows: pl.DataFrame, broken: Broken, id_field: str)
     field, rule, text, _ = broken
     return [
         RowFault(
-            row["source_file"],
-            row["line"],
+            *_place(row),
             row[id_field],
             field,
             rule,
             text,
-            chunk.raw(row["line"]),
+            chunk.raw(row["record"]),
         )
-        for row in rows.select("source_file", "line", id_field).iter_rows(named=True)
+        for row in rows.select("source_file", "line", "record", id_field).iter_rows(named=True)
     ]
+
+
+def _place(row: dict[str, Any]) -> Place:
+    return row["source_file"], row["line"], row["record"]
 
 
 def _broken_rule(error: pandera.errors.SchemaError, height: int) -> Broken:

@@ -33,6 +33,8 @@ ONE: dict[str, tuple[str, str, str]] = {
     '{"case_id": 1e400}': ("case_id", "type", "expected a string"),
     '{"case_id": "a", "case_id": "a"}': ("case_id", "duplicate-key", "keep one"),
     '{"case_id": "a", "c\\u0061se_id" : "a"}': ("case_id", "duplicate-key", "keep one"),
+    '{"case_id": "a", "case_id"\t: "a"}': ("case_id", "duplicate-key", "keep one"),
+    '{"case_id": "a", "case_id"\r: "a"}': ("case_id", "duplicate-key", "keep one"),
     '{"case_id": "a", "id": "a"}': ("case_id", "duplicate-key", "as `case_id` and as `id`"),
     '{"case_id": "a", "tags": [], "category": "x", "slices": []}': (
         *("tags", "duplicate-key"),

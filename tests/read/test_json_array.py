@@ -111,8 +111,8 @@ REFUSED = {
     b'[{"case_id": "a"}]]': "record: there is text after the array",
     b'[{"case_id": "a"}] "': "record: there is text after the array",
     b'[{"case_id": "a"}\x0b': "record: the array does not end",
-    b'[{"case_id": "a"},\n{"case_id": "b"}': "2: record: the array does not end",
-    b'[{"case_id": "a"},\n{"case_id": "b]': "2: record: the array does not end",
+    b'[{"case_id": "a"},\n{"case_id": "b"}': "record: the array does not end",
+    b'[{"case_id": "a"},\n{"case_id": "b]': "record: the array does not end",
     b'[{"case_id": "a"}}': "record: the array is closed by the wrong bracket",
 }
 
@@ -145,6 +145,11 @@ def test_records_over_several_lines_with_scalars_among_them() -> None:
     assert found.read == 8
 
 
+def test_a_repeated_key_on_a_line_of_its_own() -> None:
+    content = b'[{"case_id": "a"}, {"case_id": "b", "case_id"\n: "c"}]'
+    assert read(content, "in.json").places == [(1, "case_id", "duplicate-key")]
+
+
 def test_an_empty_array() -> None:
     found = read(b" [ \n ] ", "in.json")
     assert (found.frame.height, found.read) == (0, 0)
@@ -163,5 +168,5 @@ def test_batches_of_any_size(monkeypatch: pytest.MonkeyPatch, size: int) -> None
 
 
 def test_one_huge_element() -> None:
-    record = {"case_id": "a", "answer": 'x["' * 3_000_000}
+    record = {"case_id": "a", "answer": 'x["' * 1_000_000}
     assert read(json.dumps([record, record]).encode(), "in.json").rows == [record, record]

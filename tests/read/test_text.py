@@ -26,7 +26,12 @@ def _batches(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(batches, "BATCH_RECORDS", request.param)
 
 
-@pytest.mark.usefixtures("_batches")
+@pytest.fixture(params=[100_000, 60])
+def _large_batches(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(batches, "BATCH_RECORDS", request.param)
+
+
+@pytest.mark.usefixtures("_large_batches")
 @pytest.mark.parametrize("at", [0, 1, 999])
 def test_a_list_that_only_one_record_has_is_missing_from_all_others(at: int) -> None:
     records: list[Record] = [{"case_id": f"c{i}"} for i in range(1000)]
@@ -38,7 +43,7 @@ def test_a_list_that_only_one_record_has_is_missing_from_all_others(at: int) -> 
     ]
 
 
-@pytest.mark.usefixtures("_batches")
+@pytest.mark.usefixtures("_large_batches")
 @pytest.mark.parametrize("at", [0, 500, 999])
 @pytest.mark.parametrize("given", [{}, {"retrieved": []}, {"retrieved_ids": None}])
 def test_a_list_that_one_record_lacks(at: int, given: Record) -> None:
@@ -75,6 +80,19 @@ def test_each_record_may_use_other_names() -> None:
     records = [{ids[i // 3 % 3]: f"c{i}", names[i % 3]: [f"p{i}"]} for i in range(60)]
     found = read(content(records))
     assert found.rows == [{"case_id": f"c{i}", "retrieved_ids": [f"p{i}"]} for i in range(60)]
+
+
+@pytest.mark.usefixtures("_batches")
+def test_a_list_under_changing_names_is_still_missed() -> None:
+    records: list[Record] = [
+        {"case_id": "a", "retrieved_ids": ["p"]},
+        {"case_id": "b", "retrieved": ["p"]},
+        {"case_id": "c", "retrieved_ids": ["p"]},
+    ]
+    lacking = {"case_id": "d"}
+    for at in range(4):
+        found = read(content([*records[:at], lacking, *records[at:]]))
+        assert found.places == [(at + 1, "retrieved_ids", "missing-field")]
 
 
 KINDS: list[tuple[Any, Any]] = [(None, []), ("x", ["x"]), (["y", "z"], ["y", "z"])]
@@ -157,6 +175,13 @@ def test_null_under_a_mapped_name_means_none_where_it_only_ever_held_text(
     records = [{"case_id": f"c{i}", "gold": value} for i, value in enumerate(values)]
     found = read(content(records), map={"gold": "required_ids"})
     assert found.frame["required_ids"].to_list() == expected
+
+
+def test_null_under_a_mapped_alias_means_what_it_means_under_its_contract() -> None:
+    records: list[Record] = [{"case_id": "a", "source": None}, {"case_id": "b", "source": ["p"]}]
+    for some in (records[:1], records):
+        found = read(content(some), map={"source": "required_ids"}).frame["required_ids"]
+        assert found.to_list() == [[], ["p"]][: len(some)]
 
 
 def test_names_that_polars_takes_for_patterns() -> None:

@@ -90,5 +90,5 @@ class KeyResolver:
         if any(alias.joins for alias in info.aliases):
             return Key(theirs, ours, joins=True)
         # A mapped name may hold a string where ours is a list: that is what mapping is for.
-        scalar = any(alias.scalar for alias in info.aliases)
-        return Key(theirs, ours, scalar=scalar, null_is_none=False)
+        scalar = [alias.name for alias in info.aliases if alias.scalar]
+        return Key(theirs, ours, scalar=bool(scalar), null_is_none=theirs in scalar)

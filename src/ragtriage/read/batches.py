@@ -16,6 +16,9 @@ BATCH_BYTES = 16 << 20
 # A file of small records is cut by number, so that what is derived from a batch stays bounded.
 BATCH_RECORDS = 100_000
 
+# What JSON calls white space; bytes.strip alone takes more.
+WHITE = b" \t\r\n"
+
 _FOREIGN_BOMS = {
     codecs.BOM_UTF32_LE: "UTF-32",
     codecs.BOM_UTF32_BE: "UTF-32",
@@ -31,7 +34,7 @@ class Batch:
     `lines` hold one JSON text each, `numbers` the physical line where each starts; `raws` what
     stood in the file where that is not the JSON text itself. `broken` maps the place of a record
     that could not even be cut out to what is wrong with it. `block` is the text that the lines
-    were cut from, where they are all of it.
+    were cut from, where they are all of it. `before`: records of the file that came before.
     """
 
     lines: list[bytes]
@@ -40,6 +43,7 @@ class Batch:
     raws: list[bytes] | None = None
     broken: dict[int, str] = field(default_factory=dict)
     block: bytes | None = None
+    before: int = 0
 
     def raw(self, index: int) -> bytes:
         """The record as it stood in the file."""
@@ -71,7 +75,7 @@ class JsonLines(Batch):
         if not lines[-1]:
             lines.pop()
         numbers = range(self._first, self._first + len(lines))
-        skip = {i for i, line in enumerate(lines) if not line[:1].strip() and is_blank(line)}
+        skip = {i for i, line in enumerate(lines) if not line[:1].strip(WHITE) and is_blank(line)}
         if not skip:
             return lines, numbers, 0
         kept = [i for i in range(len(lines)) if i not in skip]
@@ -154,4 +158,4 @@ def skip_bom(head: bytes, file: InputFile) -> bytes:
 
 def is_blank(line: bytes) -> bool:
     """Nothing but JSON white space."""
-    return not line.strip()
+    return not line.strip(WHITE)

@@ -8,6 +8,9 @@ from typing import NamedTuple
 
 import polars as pl
 
+# File, line, and place among the file's records from 1: records of an array may share a line.
+Place = tuple[str, int, int]
+
 
 class RowFault(NamedTuple):
     """One broken rule of one record, with all that a message and `rejects/` need.
@@ -17,6 +20,7 @@ class RowFault(NamedTuple):
 
     source_file: str
     line: int
+    record: int
     case_id: str | None
     field: str
     rule: str
@@ -29,7 +33,7 @@ class RowFault(NamedTuple):
 class Chunk:
     """Rows that decode, as the model has them, and the faults of records.
 
-    `counts`: lines read and blank lines, by file. `raw` gives a line's own text, for the rules
+    `counts`: lines read and blank lines, by file. `raw` gives a record's own text, for the rules
     that come later. A joined chunk's faults may be of its rows; `settle` then puts every fault
     at the record that is to blame, and sets that record's partner aside with it.
     """

@@ -18,7 +18,7 @@ from ragtriage.read.batches import Batch, BatchBuilder, Reader, is_blank, skip_b
 from ragtriage.read.files import InputFile
 from ragtriage.read.gate import takes_text
 
-_NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?")
+_NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?", re.ASCII)
 _BOOLEANS = {"true": "true", "false": "false"}
 
 csv.field_size_limit(sys.maxsize)
@@ -45,7 +45,7 @@ class _PhysicalLines:
 
     def __init__(self, stream: BinaryIO, file: InputFile) -> None:
         head = skip_bom(stream.read(4), file)
-        if b"\n" not in head:
+        if not head.endswith(b"\n"):
             head += stream.readline()
         self._first = iter(io.BytesIO(head))
         self._stream = stream
@@ -77,6 +77,8 @@ def _header(rows: Iterator[list[str]], file: InputFile) -> list[str]:
         raise InputError(
             f"{file.name}:1: header: not valid UTF-8 text; save the file as UTF-8 [encoding]"
         )
+    if not header:
+        raise InputError(f"{file.name}:1: header: the first line is blank; give a header line")
     twice = sorted({name for name in header if header.count(name) > 1})
     if twice:
         raise InputError(

@@ -37,12 +37,19 @@ class Examined:
     """
 
     faults: list[Fault] = field(default_factory=list)
+    is_object: bool = False
     case_id: str | None = None
     keys: dict[str, Key] = field(default_factory=dict)
     kinds: dict[str, str] = field(default_factory=dict)
     values: dict[str, Any] = field(default_factory=dict)
     none_given: set[str] = field(default_factory=set)
     unknown: list[str] = field(default_factory=list)
+
+
+# Deeper than anything we know; a fixed limit is the same on every thread.
+DEEPEST = 100
+_TOO_DEEP = "nested too deeply"
+_MOST_DIGITS = 1000
 
 
 class _Pairs(list[tuple[str, Any]]):
@@ -74,16 +81,23 @@ class Examiner:
         if pairs is None:
             return seen
         repeated: list[str] = []
-        given = _plain(pairs, repeated)
+        try:
+            given = _plain(pairs, repeated, 0)
+        except RecursionError as error:
+            seen.faults.append(_syntax_fault(str(error)))
+            return seen
+        seen.is_object = True
         seen.faults += [
             Fault(_at(key), "duplicate-key", message("duplicate-key")) for key in repeated
         ]
+        joining: dict[str, list[str]] = {}
         for name, value in given.items():
-            self._take(name, value, seen)
+            self._take(name, value, seen, joining)
+        _join_tags(seen, joining)
         self._identify(seen)
         return seen
 
-    def _take(self, name: str, value: Any, seen: Examined) -> None:
+    def _take(self, name: str, value: Any, seen: Examined, joining: dict[str, list[str]]) -> None:
         if not _encodable(name):
             seen.faults.append(Fault(repr(name), "encoding", _SURROGATE))
             return
@@ -94,22 +108,23 @@ class Examiner:
                 why = self._resolver.why_unknown(name)
                 seen.faults.append(Fault(_at(name), "unknown-field", why))
             return
-        other = next((k for k, v in seen.keys.items() if v.field == key.field), None)
+        same = (k for k, v in seen.keys.items() if v.field == key.field and not v.joins)
+        other = None if key.joins else next(same, None)
         seen.keys[name] = key
         if isinstance(value, str):
             seen.kinds[name] = "text"
         elif isinstance(value, list):
             seen.kinds[name] = "list"
-        if other is not None and not (key.joins or seen.keys[other].joins):
+        if other is not None:
             why = f"given twice, as `{other}` and as `{name}`; keep one of them"
             seen.faults.append(Fault(key.field, "duplicate-key", why))
             return
-        self._convert(key, value, seen)
+        if key.joins:
+            self._join(key, value, seen, joining)
+        else:
+            self._convert(key, value, seen)
 
     def _convert(self, key: Key, value: Any, seen: Examined) -> None:
-        if key.joins:
-            self._join(key, value, seen)
-            return
         if key.null_is_none and value is None:
             seen.none_given.add(key.field)
             value = []
@@ -118,25 +133,28 @@ class Examiner:
         faults = faults_of(key.field, value, self._fields[key.field], self._infos[key.field])
         seen.faults += faults
         if not faults:
-            seen.values[key.field] = value
+            is_int = isinstance(value, int) and self._fields[key.field] == pl.Float64
+            seen.values[key.field] = float(value) if is_int else value
 
-    def _join(self, key: Key, value: Any, seen: Examined) -> None:
+    def _join(self, key: Key, value: Any, seen: Examined, joining: dict[str, list[str]]) -> None:
         if value is None:
             return
         if isinstance(value, list):
             faults = faults_of(key.field, value, self._fields[key.field], self._infos[key.field])
             seen.faults += faults
             tags = [] if faults else value
-        elif isinstance(value, (str, int, float)):
+        elif isinstance(value, str | int) or (isinstance(value, float) and math.isfinite(value)):
             text = value if isinstance(value, str) else json.dumps(value)
             if not _encodable(text):
                 seen.faults.append(Fault(key.name, "encoding", _SURROGATE))
                 return
             tags = [f"{key.name}={text}"] if text.strip() else []
         else:
-            seen.faults.append(Fault(key.name, "type", f"expected text, got {_kind(value)}"))
+            seen.faults.append(
+                Fault(key.name, "type", f"expected text, got {_shown(value)}{_CORRECT}")
+            )
             return
-        seen.values[key.field] = [*(seen.values.get(key.field) or []), *tags]
+        joining[key.name] = tags
 
     def _identify(self, seen: Examined) -> None:
         case_id = seen.values.get(self._id_field)
@@ -155,7 +173,7 @@ def faults_of(name: str, value: Any, dtype: pl.DataType, info: FieldInfo) -> lis
         return [Fault(name, "encoding", _SURROGATE)]
     if isinstance(dtype, pl.List):
         return _list_faults(name, value, dtype)
-    if isinstance(value, float) and not math.isfinite(value):
+    if dtype == pl.Float64 and isinstance(value, float) and not math.isfinite(value):
         return [Fault(name, "weight", message("weight"))]
     try:
         msgspec.convert(value, annotation(dtype), strict=True)
@@ -164,13 +182,14 @@ def faults_of(name: str, value: Any, dtype: pl.DataType, info: FieldInfo) -> lis
     return []
 
 
+_CORRECT = "; correct the value"
 _SURROGATE = "holds an escaped lone surrogate, which no text can; correct the escape"
 
 
 def _list_faults(name: str, value: Any, dtype: pl.List) -> list[Fault]:
     if not isinstance(value, list):
-        hint = ""
-        if isinstance(value, str):
+        hint = _CORRECT
+        if isinstance(value, str) and not isinstance(dtype.inner, pl.List | pl.Struct):
             hint = f"; write [{json.dumps(value[:40], ensure_ascii=False)}] for one"
         return [Fault(name, "type", f"expected {_words(dtype)}, got {_kind(value)}{hint}")]
     faults: list[Fault] = []
@@ -189,7 +208,7 @@ def _list_faults(name: str, value: Any, dtype: pl.List) -> list[Fault]:
 
 def _object_faults(name: str, item: Any, dtype: pl.Struct) -> list[Fault]:
     if not isinstance(item, dict):
-        return [Fault(name, "type", f"expected objects, holds {_shown(item)}")]
+        return [Fault(name, "type", f"expected objects, holds {_shown(item)}{_CORRECT}")]
     members = {member.name: member.dtype for member in dtype.fields}
     faults = [
         Fault(name, "unknown-field", f"an item has the unknown key {key!r}; remove it")
@@ -213,7 +232,7 @@ def _object_faults(name: str, item: Any, dtype: pl.Struct) -> list[Fault]:
 def _type_fault(name: str, value: Any, dtype: pl.DataType, *, label: bool) -> Fault:
     if label:
         return Fault(name, "answer-label", f"{message('answer-label')} (got {_shown(value)})")
-    hint = "; write IDs as strings" if dtype == pl.String else ""
+    hint = "; write IDs as strings" if dtype == pl.String else _CORRECT
     return Fault(name, "type", f"expected {_words(dtype)}, got {_shown(value)}{hint}")
 
 
@@ -225,14 +244,15 @@ def _parse(line: bytes, seen: Examined) -> _Pairs | None:
         seen.faults.append(Fault("record", "encoding", f"{message('encoding')} ({where})"))
         return None
     try:
-        parsed = json.loads(text, object_pairs_hook=_Pairs, parse_constant=_no_constant)
+        parsed = json.loads(
+            text, object_pairs_hook=_Pairs, parse_constant=_no_constant, parse_int=_integer
+        )
     except json.JSONDecodeError as error:
-        where = f"{error.msg}, at character {error.pos + 1}"
-        seen.faults.append(Fault("record", "json-syntax", f"{message('json-syntax')} ({where})"))
+        seen.faults.append(_syntax_fault(f"{error.msg}, at character {error.pos + 1}"))
         return None
     except (RecursionError, ValueError) as error:
-        why = "nested too deeply" if isinstance(error, RecursionError) else str(error)
-        seen.faults.append(Fault("record", "json-syntax", f"{message('json-syntax')} ({why})"))
+        why = _TOO_DEEP if isinstance(error, RecursionError) else str(error)
+        seen.faults.append(_syntax_fault(why))
         return None
     if not isinstance(parsed, _Pairs):
         why = f"{message('not-an-object')} (got {_kind(parsed)})"
@@ -245,18 +265,41 @@ def _no_constant(name: str) -> Any:
     raise ValueError(f"{name} is not JSON; use null")
 
 
-def _plain(value: Any, repeated: list[str]) -> Any:
+def _integer(digits: str) -> int | float:
+    # Python reads no more than 4,300 digits; what is no 64-bit integer may still be a float.
+    return int(digits) if len(digits) < _MOST_DIGITS else float(digits)
+
+
+def _syntax_fault(why: str) -> Fault:
+    return Fault("record", "json-syntax", f"{message('json-syntax')} ({why})")
+
+
+def _join_tags(seen: Examined, joining: dict[str, list[str]]) -> None:
+    """Put the scalars that join a list behind it, in the order of their names."""
+    for name in sorted(joining):
+        field_name = seen.keys[name].field
+        seen.values[field_name] = [*(seen.values.get(field_name) or []), *joining[name]]
+
+
+def check_depth(depth: int) -> None:
+    """Raise RecursionError for what is nested deeper than `DEEPEST`."""
+    if depth > DEEPEST:
+        raise RecursionError(_TOO_DEEP)
+
+
+def _plain(value: Any, repeated: list[str], depth: int) -> Any:
     """The value with its objects as dictionaries; repeated keys are noted, the first kept."""
+    check_depth(depth)
     if isinstance(value, _Pairs):
         plain: dict[str, Any] = {}
         for key, member in value:
             if key in plain:
                 repeated.append(key)
             else:
-                plain[key] = _plain(member, repeated)
+                plain[key] = _plain(member, repeated, depth + 1)
         return plain
     if isinstance(value, list):
-        return [_plain(item, repeated) for item in value]
+        return [_plain(item, repeated, depth + 1) for item in value]
     return value
 
 

@@ -8,11 +8,12 @@ import hashlib
 import io
 import os
 import sys
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
 from ragtriage.errors import InputError
 
@@ -84,6 +85,10 @@ def open_bytes(file: InputFile) -> Iterator[BinaryIO]:
     try:
         with _raw(file) as raw:
             yield _decompressed(raw, file)
+    except zlib.error as error:
+        raise InputError(
+            f"{file.name}: damaged {file.compression}: {error}; copy it again"
+        ) from None
     except OSError as error:
         # gzip reports damage as an OSError without an errno.
         what = error.strerror or f"damaged {file.compression or 'file'}: {error}"
@@ -139,10 +144,9 @@ def _standard_input(role: str, spill: Path | None) -> InputFile:
 
 
 def _one_file(name: str, role: str) -> InputFile:
-    path = Path(name)
-    if not path.exists():
+    if not os.path.exists(name):
         raise InputError(f"{name}: no such file; check the path")
-    if not path.is_file():
+    if not os.path.isfile(name):
         raise InputError(f"{name}: not a regular file; give a file, a folder or a glob")
     known = format_of(name)
     if known is None:
@@ -151,19 +155,24 @@ def _one_file(name: str, role: str) -> InputFile:
             f"{name}: cannot tell the format by the name; use one of {endings} "
             "(JSON and CSV also .gz or .zst)"
         )
-    return InputFile(name, path, *known, role)
+    shown = os.fsencode(name).decode("utf-8", "backslashreplace")
+    return InputFile(shown, Path(name), *known, role)
 
 
 def _in_folder(folder: str, role: str) -> list[InputFile]:
     names = sorted(
         os.path.join(parent, name)
-        for parent, folders, files in os.walk(folder)
+        for parent, folders, files in os.walk(folder, onerror=_unreadable)
         for name in files
         if format_of(name) and not _hidden(os.path.relpath(os.path.join(parent, name), folder))
     )
     if not names:
         raise InputError(f"{folder}: the folder has no file we can read ({', '.join(SUFFIXES)})")
     return [_one_file(name, role) for name in names]
+
+
+def _unreadable(error: OSError) -> None:
+    raise InputError(f"{error.filename}: {error.strerror}; check the folder") from None
 
 
 def _hidden(relative: str) -> bool:
@@ -190,8 +199,51 @@ def _decompressed(raw: BinaryIO, file: InputFile) -> BinaryIO:
     if file.compression == ".gz":
         return cast("BinaryIO", io.BufferedReader(gzip.GzipFile(fileobj=raw)))
     if file.compression == ".zst":
+        return cast("BinaryIO", io.BufferedReader(_Zstandard(raw), 1 << 16))
+    return raw
+
+
+class _Zstandard(io.RawIOBase):
+    """Decompresses one frame after another; unlike zstandard's own reader it minds a cut."""
+
+    # A few compressed bytes may stand for very many: little at a time bounds the memory.
+    _TAKEN = 1 << 10
+
+    def __init__(self, raw: BinaryIO) -> None:
         import zstandard  # noqa: PLC0415 - only for files that need it
 
-        reader = zstandard.ZstdDecompressor().stream_reader(raw, read_across_frames=True)
-        return cast("BinaryIO", io.BufferedReader(cast("io.RawIOBase", reader)))
-    return raw
+        self._raw = raw
+        self._zstandard = zstandard
+        self._frame: Any = None
+        self._compressed = b""
+        self._ready = memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while not self._ready:
+            if not self._compressed:
+                self._compressed = self._raw.read(self._TAKEN)
+            if not self._compressed:
+                if self._frame is not None:
+                    raise EOFError
+                return 0
+            self._ready = memoryview(self._decompress())
+        taken = min(len(buffer), len(self._ready))
+        buffer[:taken] = self._ready[:taken]
+        self._ready = self._ready[taken:]
+        return taken
+
+    def _decompress(self) -> bytes:
+        if self._frame is None:
+            self._frame = self._zstandard.ZstdDecompressor().decompressobj()
+        try:
+            data: bytes = self._frame.decompress(self._compressed)
+        except self._zstandard.ZstdError as error:
+            raise OSError(str(error)) from None
+        self._compressed = b""
+        if self._frame.eof:
+            self._compressed = self._frame.unused_data
+            self._frame = None
+        return data

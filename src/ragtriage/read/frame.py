@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import polars as pl
 
 from ragtriage.read.aliases import Key
@@ -13,14 +15,12 @@ REQUIRED_FIELDS = ("required_ids", "required_groups", "grades")
 
 def direct_frame(
     lines: list[bytes],
-    numbers: list[int],
     gate: Gate,
     dtypes: dict[str, pl.DataType],
     fields: set[str],
 ) -> pl.DataFrame:
     """Records as they stand in the file, keys translated to fields."""
-    raw = _read(lines, _schema(gate, dtypes))
-    return _translated(raw, pl.Series(numbers, dtype=pl.Int64), gate, dtypes, fields)
+    return _translated(_read(lines, _schema(gate, dtypes)), gate, dtypes, fields)
 
 
 def whole_frame(
@@ -30,23 +30,23 @@ def whole_frame(
     raw = pl.read_ndjson(batch.block, schema=_schema(gate, dtypes))
     if raw.height != batch.physical_lines:
         raise AssertionError(f"{batch.physical_lines} records became {raw.height} rows")
-    first = batch.first
-    numbers = pl.int_range(first, first + raw.height, dtype=pl.Int64, eager=True)
-    return _translated(raw, numbers, gate, dtypes, fields)
+    return _translated(raw, gate, dtypes, fields)
 
 
 def canonical_frame(
     lines: list[bytes],
-    numbers: list[int],
     none_given: list[bool],
     dtypes: dict[str, pl.DataType],
     fields: set[str],
 ) -> pl.DataFrame:
     """Records that were rewritten with our own names."""
     raw = _read(lines, dtypes)
-    return raw.with_columns(
-        pl.Series("none_given", none_given, dtype=pl.Boolean), *_given(fields)
-    ).with_columns(line=pl.Series(numbers, dtype=pl.Int64))
+    return raw.with_columns(pl.Series("none_given", none_given, dtype=pl.Boolean), *_given(fields))
+
+
+def _nothing(dtypes: dict[str, pl.DataType]) -> pl.DataFrame:
+    flags = ("none_given", "answer_given", "required_given")
+    return pl.DataFrame(schema={**dtypes, **dict.fromkeys(flags, pl.Boolean)})
 
 
 def _read(lines: list[bytes], schema: dict[str, pl.DataType]) -> pl.DataFrame:
@@ -66,13 +66,19 @@ def _schema(gate: Gate, dtypes: dict[str, pl.DataType]) -> dict[str, pl.DataType
 
 def _translated(
     raw: pl.DataFrame,
-    numbers: pl.Series,
     gate: Gate,
     dtypes: dict[str, pl.DataType],
     fields: set[str],
 ) -> pl.DataFrame:
+    if raw.is_empty():
+        return _nothing(dtypes)
     columns = [_column(field, gate, dtypes) for field in dtypes]
-    return raw.select(*columns, _none_given(gate), *_given(fields)).with_columns(line=numbers)
+    return raw.select(*columns, _none_given(gate), *_given(fields))
+
+
+def column(name: str) -> pl.Expr:
+    """The column of exactly this name: polars takes some names for patterns."""
+    return pl.col(f"^{re.escape(name)}$" if name.startswith("^") or name == "*" else name)
 
 
 def _given(fields: set[str]) -> list[pl.Expr]:
@@ -87,27 +93,28 @@ def _column(field: str, gate: Gate, dtypes: dict[str, pl.DataType]) -> pl.Expr:
     if not keys:
         return pl.lit(None, dtypes[field]).alias(field)
     if any(key.joins for key in keys):
-        return _joined(keys, gate).alias(field)
+        # The list itself first, then what joins it: whatever the order of the keys in the file.
+        return _joined(sorted(keys, key=lambda k: (k.joins, k.name)), gate).alias(field)
     key = keys[0]
     if not takes_text(key) or key.name in gate.lists:
-        values = pl.col(key.name)
+        values = column(key.name)
         return (values.fill_null([]) if key.null_is_none else values).alias(field)
-    one = pl.concat_list(key.name)
+    one = pl.concat_list(column(key.name))
     none = pl.lit([], pl.List(pl.String)) if key.null_is_none else pl.lit(None, pl.List(pl.String))
-    return pl.when(pl.col(key.name).is_null()).then(none).otherwise(one).alias(field)
+    return pl.when(column(key.name).is_null()).then(none).otherwise(one).alias(field)
 
 
 def _joined(keys: list[Key], gate: Gate) -> pl.Expr:
     """Tags from a list and from scalars, the latter as `name=value`; null where none is given."""
     parts: list[pl.Expr] = []
     for key in keys:
-        values = pl.col(key.name)
+        values = column(key.name)
         if key.joins and key.name not in gate.lists:
             blank = values.is_null() | values.str.contains(r"^\s*$")
             text = pl.concat_list(pl.lit(f"{key.name}=") + values)
             values = pl.when(blank).then(pl.lit([], pl.List(pl.String))).otherwise(text)
         parts.append(values)
-    given = pl.any_horizontal([pl.col(key.name).is_not_null() for key in keys])
+    given = pl.any_horizontal([column(key.name).is_not_null() for key in keys])
     joined = pl.concat_list([part.fill_null([]) for part in parts])
     return pl.when(given).then(joined).otherwise(pl.lit(None, pl.List(pl.String)))
 
@@ -119,4 +126,4 @@ def _none_given(gate: Gate) -> pl.Expr:
     expected = by_field.get("expected_answers")
     if source is None or expected is None:
         return pl.lit(False).alias("none_given")
-    return (pl.col(source.name).is_null() & pl.col(expected.name).is_null()).alias("none_given")
+    return (column(source.name).is_null() & column(expected.name).is_null()).alias("none_given")

@@ -16,7 +16,7 @@ import msgspec
 import polars as pl
 
 from ragtriage.read.aliases import Key
-from ragtriage.read.examine import Examined
+from ragtriage.read.examine import Examined, check_depth
 from ragtriage.read.types import annotation
 
 _KEY = re.compile(rb'"[ \t\r\n]*:')
@@ -30,7 +30,8 @@ class Profile:
     """The keys a file has shown so far, and how its values come.
 
     A key is `steady`, and a field in `always`, while every good record had it. `kinds` tells
-    text from list for keys that take either. `unknown` are keys that are set aside.
+    text from list for keys that take either, by the first that came; `mixed` keys had both.
+    `unknown` are keys that are set aside.
     """
 
     def __init__(self) -> None:
@@ -38,6 +39,7 @@ class Profile:
         self.steady: set[str] = set()
         self.always: set[str] = set()
         self.kinds: dict[str, str] = {}
+        self.mixed: set[str] = set()
         self.unknown: dict[str, None] = {}
         self.records = 0
 
@@ -55,9 +57,13 @@ class Profile:
             self.steady -= missing
             changed = True
         for name, kind in seen.kinds.items():
-            if name in self.keys and name not in self.kinds:
+            if name not in self.keys:
+                continue
+            if name not in self.kinds:
                 self.kinds[name] = kind
                 changed |= takes_text(self.keys[name])
+            elif self.kinds[name] != kind:
+                self.mixed.add(name)
         for name in seen.unknown[: _MOST_UNKNOWN - len(self.unknown)]:
             changed |= name not in self.unknown
             self.unknown[name] = None
@@ -69,7 +75,7 @@ class Profile:
     def settle(self) -> None:
         """All is seen: a mapped key that only ever held text is scalar, so null means none."""
         for name, key in self.keys.items():
-            if key.scalar and self.kinds.get(name) == "text":
+            if key.scalar and self.kinds.get(name) == "text" and name not in self.mixed:
                 self.keys[name] = replace(key, null_is_none=True)
 
     def fields(self) -> set[str]:
@@ -78,7 +84,7 @@ class Profile:
 
     def _rival(self, key: Key) -> bool:
         """A second name for a field leaves the gate shut: such records are examined."""
-        return any(k.field == key.field and not (k.joins and key.joins) for k in self.keys.values())
+        return any(k.field == key.field and not (k.joins or key.joins) for k in self.keys.values())
 
 
 class Gate:
@@ -93,6 +99,7 @@ class Gate:
     ) -> None:
         """`must`: fields without which a record is stopped, steady or not."""
         self.keys = list(profile.keys.values())
+        self._kinds = profile.kinds
         self._required = [
             key for key in self.keys if key.name in profile.steady or key.field in must
         ]
@@ -121,7 +128,7 @@ class Gate:
             return None
         try:
             ids, expected = self._decoded(lines, self._attribute)
-        except (msgspec.DecodeError, UnicodeDecodeError):
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             return None
         return None if None in ids or _count_keys(lines) != expected else ids
 
@@ -160,22 +167,22 @@ class Gate:
                     for item in items
                 )
         for name in self._unknown:
-            raw = getattr(record, name)
-            if raw is not unset:
-                count += 1 + _count_keys([bytes(raw)])
+            value = getattr(record, name)
+            if value is not unset:
+                count += 1 + _keys_in(value, 1)
         return count
 
     def _struct(self, dtypes: dict[str, pl.DataType]) -> type[msgspec.Struct]:
         members: list[tuple[Any, ...]] = []
         for i, key in enumerate(self.keys):
-            kind = annotation(self.dtype(key, dtypes))
+            # Whether a key holds text or lists is learnt from the first value that is not null.
+            known = not takes_text(key) or key.name in self._kinds
+            kind = annotation(self.dtype(key, dtypes)) if known else None
             if key in self._required:
                 members.append((f"f{i}", kind))
             else:
                 members.append((f"f{i}", kind | msgspec.UnsetType, msgspec.UNSET))
-        members += [
-            (name, msgspec.Raw | msgspec.UnsetType, msgspec.UNSET) for name in self._unknown
-        ]
+        members += [(name, Any, msgspec.UNSET) for name in self._unknown]
         return msgspec.defstruct(
             "Record",
             members,
@@ -199,6 +206,15 @@ def takes_text(key: Key) -> bool:
 
 def _is_nested(dtype: pl.DataType) -> bool:
     return isinstance(dtype, pl.List) and isinstance(dtype.inner, pl.Struct)
+
+
+def _keys_in(value: Any, depth: int) -> int:
+    check_depth(depth)
+    if isinstance(value, dict):
+        return len(value) + sum(_keys_in(member, depth + 1) for member in value.values())
+    if isinstance(value, list):
+        return sum(_keys_in(item, depth + 1) for item in value)
+    return 0
 
 
 def _count_keys(lines: list[bytes]) -> int:

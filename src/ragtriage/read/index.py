@@ -12,7 +12,7 @@ from typing import Protocol
 
 import polars as pl
 
-from ragtriage.read.chunk import Chunk, RowFault
+from ragtriage.read.chunk import Chunk, Place, RowFault
 from ragtriage.read.files import Fingerprint, InputFile
 from ragtriage.read.gate import Profile
 
@@ -22,13 +22,15 @@ class FileIndex:
     """What the first pass learnt of one file.
 
     `hashes` hold the IDs of one batch each, of good and faulty records alike. `partial` are
-    evidence fields that some records have and others lack.
+    `must` fields that some records have and others lack: those whose absence from a record means
+    something.
     """
 
     file: InputFile
     fingerprint: Fingerprint
     profile: Profile = field(default_factory=Profile)
     fields: set[str] = field(default_factory=set)
+    must: set[str] = field(default_factory=set)
     partial: set[str] = field(default_factory=set)
     clean: list[bool] = field(default_factory=list)
     hashes: list[pl.Series] = field(default_factory=list)
@@ -90,8 +92,7 @@ def find_duplicates(sources: Iterable[tuple[Source, FileIndex]]) -> Duplicates:
 
 
 def repeat_fault(
-    source_file: str,
-    line: int,
+    place: Place,
     case_id: str,
     raw: str,
     duplicates: Duplicates,
@@ -103,4 +104,4 @@ def repeat_fault(
     what = "passage" if field == "evidence_id" else "case"
     first = f"first at {first_file}:{first_line}"
     text = f"{case_id!r} is not unique, {first}; give each {what} its own ID"
-    return RowFault(source_file, line, case_id, field, "duplicate-case-id", text, raw)
+    return RowFault(*place, case_id, field, "duplicate-case-id", text, raw)

@@ -12,7 +12,7 @@ from typing import Any
 
 import polars as pl
 
-from ragtriage.read.chunk import Chunk, RowFault
+from ragtriage.read.chunk import Chunk, Place, RowFault
 from ragtriage.read.index import Source, find_duplicates, repeat_fault
 from ragtriage.read.input import Input, entry_of
 from ragtriage.read.sources import sources_for
@@ -25,6 +25,7 @@ NOT_RUN = "no trace was recorded for this case"
 # What a missing trace leaves empty; its answer stays unobserved, so it can never pass.
 _TRACE_LISTS = ("candidate_ids", "filtered_ids", "retrieved_ids", "context_ids", "cited_ids")
 _TRACE = "trace "
+_PLACE = ("source_file", "line", "record")
 
 
 def open_joined(request: EvaluateRequest, spill: Path | None) -> Input:
@@ -63,13 +64,17 @@ class _Side:
             for i, chunk in enumerate(self._chunks)
         ]
         schema = dtypes(CaseRows) | {"chunk": pl.Int64()}
-        rows = pl.concat([frame.select(list(schema)) for frame in numbered])
+        nothing = pl.DataFrame(schema=schema)
+        rows = pl.concat([nothing, *(frame.select(list(schema)) for frame in numbered)])
         duplicates = find_duplicates(pairs)
+        faulty = {(f.source_file, f.line, f.record): f for f in reversed(self.faults)}
+        for place, fault in reversed(faulty.items()):
+            if fault.case_id in duplicates:
+                self.faults.append(repeat_fault(place, fault.case_id, fault.raw, duplicates))
         repeated = rows["case_id"].is_in(list(duplicates))
         for row in rows.filter(repeated).iter_rows(named=True):
-            where = (row["source_file"], row["line"])
-            raw = self.raw(row["chunk"], row["line"])
-            self.faults.append(repeat_fault(*where, row["case_id"], raw, duplicates))
+            raw = self.raw(row["chunk"], row["record"])
+            self.faults.append(repeat_fault(_place(row), row["case_id"], raw, duplicates))
         self.rows = rows.filter(~repeated)
         # IDs that the role knows, whatever became of their records.
         self.set_aside = {
@@ -78,16 +83,14 @@ class _Side:
             if fault.case_id is not None
         }
 
-    def raw(self, chunk: int, line: int) -> str:
+    def raw(self, chunk: int, record: int) -> str:
         """A record's own text."""
-        return self._chunks[chunk].raw(line)
+        return self._chunks[chunk].raw(record)
 
     def fault(self, row: dict[str, Any], rule: str, text: str, *, refuses: bool) -> RowFault:
         """A fault of a whole record of this side."""
-        raw = self.raw(row["chunk"], row["line"])
-        return RowFault(
-            row["source_file"], row["line"], row["case_id"], "case_id", rule, text, raw, refuses
-        )
+        raw = self.raw(row["chunk"], row["record"])
+        return RowFault(*_place(row), row["case_id"], "case_id", rule, text, raw, refuses)
 
 
 class _Join:
@@ -179,20 +182,20 @@ class _Join:
             *(self._combined(name) for name in CASE_FIELDS),
             "source_file",
             "line",
+            "record",
             *(
                 (pl.col(flag) | pl.col(_TRACE + flag).fill_null(False)).alias(flag)
                 for flag in ("answer_given", "required_given", "none_given")
             ),
         )
-        by_line = {
-            (row["source_file"], row["line"]): row
+        names = ("case_id", *_PLACE, "chunk")
+        by_record = {
+            (row["source_file"], row["record"]): row
             for row in paired.select(
-                "case_id",
-                "source_file",
-                "line",
-                "chunk",
+                *names,
+                *(_TRACE + name for name in names[1:]),
                 "traced",
-                *(_TRACE + name for name in ("source_file", "line", "chunk")),
+                given=self._given_by_case(),
             ).iter_rows(named=True)
         }
         return Chunk(
@@ -200,7 +203,7 @@ class _Join:
             faults=self._conflicts(paired),
             counts=[],
             raw=lambda _line: "",
-            settle=lambda faults: self._settled(faults, by_line),
+            settle=lambda faults: self._settled(faults, by_record),
         )
 
     def _combined(self, name: str) -> pl.Expr:
@@ -227,62 +230,66 @@ class _Join:
             for row in paired.filter(differ).iter_rows(named=True):
                 where = f"{row[_TRACE + 'source_file']}:{row[_TRACE + 'line']}"
                 text = f"differs from its trace ({where}); {message('field-conflict')}"
-                raw = self._cases.raw(row["chunk"], row["line"])
+                raw = self._cases.raw(row["chunk"], row["record"])
                 faults.append(
-                    RowFault(
-                        row["source_file"],
-                        row["line"],
-                        row["case_id"],
-                        name,
-                        "field-conflict",
-                        text,
-                        raw,
-                    )
+                    RowFault(*_place(row), row["case_id"], name, "field-conflict", text, raw)
                 )
         return faults
 
+    def _given_by_case(self) -> pl.Expr:
+        """Fields that both files have and the case's own record gives."""
+        shared = sorted(self._cases.fields & self._traces.fields | {"case_id"})
+        return pl.concat_list(
+            pl.when(pl.col(name).is_not_null()).then(pl.lit(name)).otherwise(pl.lit(""))
+            for name in shared
+        )
+
     def _settled(
-        self, faults: list[RowFault], by_line: dict[tuple[str, int], dict[str, Any]]
+        self, faults: list[RowFault], by_record: dict[tuple[str, int], dict[str, Any]]
     ) -> list[RowFault]:
         """Faults at the record that gave the field, and each faulty record's partner with it."""
         settled: list[RowFault] = []
         for fault in faults:
-            row = by_line[fault.source_file, fault.line]
-            from_trace = (
-                fault.field in self._traces.fields and fault.field not in self._cases.fields
-            )
+            row = by_record[fault.source_file, fault.record]
+            from_trace = fault.field in self._traces.fields and fault.field not in row["given"]
             if from_trace and row["traced"]:
                 settled.append(self._moved(fault, row))
             else:
-                raw = self._cases.raw(row["chunk"], row["line"])
+                raw = self._cases.raw(row["chunk"], row["record"])
                 settled.append(fault._replace(raw=raw))
-        return settled + self._partners(settled, faults, by_line)
+        return settled + self._partners(settled, faults, by_record)
 
     def _moved(self, fault: RowFault, row: dict[str, Any]) -> RowFault:
-        line = row[_TRACE + "line"]
-        raw = self._traces.raw(row[_TRACE + "chunk"], line)
-        return fault._replace(source_file=row[_TRACE + "source_file"], line=line, raw=raw)
+        source_file, line, record = (row[_TRACE + name] for name in _PLACE)
+        raw = self._traces.raw(row[_TRACE + "chunk"], record)
+        return fault._replace(source_file=source_file, line=line, record=record, raw=raw)
 
     def _partners(
         self,
         settled: list[RowFault],
         faults: list[RowFault],
-        by_line: dict[tuple[str, int], dict[str, Any]],
+        by_record: dict[tuple[str, int], dict[str, Any]],
     ) -> list[RowFault]:
-        accused = {(fault.source_file, fault.line) for fault in settled}
+        accused = {(fault.source_file, fault.record) for fault in settled}
         partners = []
-        for place in dict.fromkeys((fault.source_file, fault.line) for fault in faults):
-            row = by_line[place]
-            rule = next(f.rule for f in faults if (f.source_file, f.line) == place)
+        rules = {(f.source_file, f.record): f.rule for f in reversed(faults)}
+        for place in dict.fromkeys((fault.source_file, fault.record) for fault in faults):
+            row = by_record[place]
+            rule = rules[place]
             mine = f"{row['source_file']}:{row['line']}"
             if place not in accused:
                 where = f"{row[_TRACE + 'source_file']}:{row[_TRACE + 'line']}"
                 text = f"set aside with its trace ({where})"
                 partners.append(self._cases.fault(row, rule, text, refuses=False))
             if row["traced"]:
-                trace = {name: row[_TRACE + name] for name in ("source_file", "line", "chunk")}
-                if (trace["source_file"], trace["line"]) not in accused:
+                trace = {name: row[_TRACE + name] for name in (*_PLACE, "chunk")}
+                if (trace["source_file"], trace["record"]) not in accused:
                     text = f"set aside with its case ({mine})"
                     trace["case_id"] = row["case_id"]
                     partners.append(self._traces.fault(trace, rule, text, refuses=False))
         return partners
+
+
+def _place(row: dict[str, Any]) -> Place:
+    source_file, line, record = (row[name] for name in _PLACE)
+    return source_file, line, record

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import BinaryIO
 
 from ragtriage.errors import InputError
-from ragtriage.read.batches import Batch, BatchBuilder, skip_bom
+from ragtriage.read.batches import WHITE, Batch, BatchBuilder, skip_bom
 from ragtriage.read.files import InputFile
 
 _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*+"|"|[\[\]{},]', re.DOTALL)
@@ -32,7 +32,8 @@ def read_json_array(stream: BinaryIO, file: InputFile) -> Iterator[Batch]:
                 yield builder.take()
         if not block:
             break
-        block = stream.read(1 << 20)
+        # An element is looked at from its start each time: take more the longer it gets.
+        block = stream.read(max(1 << 20, len(data)))
     cutter.finish()
     yield builder.take()
 
@@ -61,7 +62,7 @@ class _Cutter:
                 start = token.end()
         rest = data[start:]
         if self._ended:
-            if rest.strip():
+            if rest.strip(WHITE):
                 self._refuse("there is text after the array")
             return elements, b""
         # Brackets inside an unfinished element are met again with the rest of it.
@@ -84,6 +85,8 @@ class _Cutter:
             self._depth -= 1
             if self._depth > 0:
                 return False
+            if mark != b"]":
+                self._refuse("the array is closed by the wrong bracket")
             self._element(before, elements, closing=True)
             self._ended = True
             return True
@@ -101,15 +104,15 @@ class _Cutter:
             self._refuse("the array does not end")
 
     def _begin(self, before: bytes, mark: bytes) -> None:
-        if before.strip() or mark != b"[":
+        if before.strip(WHITE) or mark != b"[":
             self._refuse("the file is not a JSON array of records (for one record a line: .jsonl)")
         self._line += before.count(b"\n")
         self._started = True
 
     def _element(self, text: bytes, elements: list[tuple[int, bytes]], *, closing: bool) -> None:
-        body = text.strip()
+        body = text.strip(WHITE)
         if body or not closing or self._after_comma:
-            lead = text[: len(text) - len(text.lstrip())]
+            lead = text[: len(text) - len(text.lstrip(WHITE))]
             elements.append((self._line + lead.count(b"\n"), body))
         self._line += text.count(b"\n")
 

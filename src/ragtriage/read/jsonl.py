@@ -40,7 +40,7 @@ def _blocks(stream: BinaryIO, file: InputFile) -> Iterator[bytes]:
 
 def _bounded(block: bytes) -> Iterator[bytes]:
     """The block itself, or pieces of at most `BATCH_RECORDS` lines."""
-    if block.count(b"\n") <= batches.BATCH_RECORDS:
+    if block.count(b"\n") < batches.BATCH_RECORDS:
         yield block
         return
     lines = _cut(block)

@@ -18,15 +18,18 @@ import polars.exceptions
 from ragtriage.errors import InputError
 from ragtriage.read.aliases import Key, KeyResolver
 from ragtriage.read.chunk import Chunk, RowFault
-from ragtriage.read.files import Fingerprint, InputFile, fingerprint, unchanged
-from ragtriage.read.frame import REQUIRED_FIELDS
+from ragtriage.read.files import Fingerprint, InputFile, fingerprint, open_bytes, unchanged
+from ragtriage.read.frame import REQUIRED_FIELDS, column
 from ragtriage.read.index import FileIndex, hash_ids
+from ragtriage.schemas.fields import is_blank
 from ragtriage.schemas.inputs import dtypes, infos
 
 # Rows a chunk: about what a batch of text holds.
 CHUNK_ROWS = 25_000
 # Without a column's name in the file there is no row to blame: rows hold what the file holds.
 _TEXT_TYPES = (pl.Categorical, pl.Enum)
+# Polars panics, rather than raises, at some damage.
+_DAMAGED = (polars.exceptions.PolarsError, polars.exceptions.PanicException, OSError)
 
 
 class TableSource:
@@ -99,25 +102,34 @@ class TableSource:
         if self._frame is not None:
             return dict(self._frame.schema)
         try:
-            return dict(pl.read_parquet_schema(self._bytes()))
-        except (polars.exceptions.PolarsError, OSError) as error:
+            with open_bytes(self.file) as stream:
+                return dict(pl.read_parquet_schema(stream))
+        except _DAMAGED as error:
             raise InputError(
                 f"{self.file.name}: not a Parquet file ({_first_line(error)})"
             ) from None
 
     def _bytes(self) -> Path | io.BytesIO:
-        return io.BytesIO(self.file.content) if self.file.content is not None else self.file.path
+        if self.file.content is not None:
+            return io.BytesIO(self.file.content)
+        try:
+            str(self.file.path).encode()
+        except UnicodeEncodeError:
+            # Polars takes no path that is not UTF-8; memory is the price of an odd name.
+            return io.BytesIO(self.file.path.read_bytes())
+        return self.file.path
 
     def _slices(self, columns: list[str]) -> Iterator[pl.DataFrame]:
+        wanted = [column(name) for name in columns]
         if self._frame is not None:
-            yield from self._frame.select(columns).iter_slices(CHUNK_ROWS)
+            yield from self._frame.select(wanted).iter_slices(CHUNK_ROWS)
             return
         try:
             lazy = pl.scan_parquet(self._bytes(), hive_partitioning=False, glob=False)
             height = lazy.select(pl.len()).collect().item()
             for start in range(0, height, CHUNK_ROWS):
-                yield lazy.select(columns).slice(start, CHUNK_ROWS).collect()
-        except (polars.exceptions.PolarsError, OSError) as error:
+                yield lazy.select(wanted).slice(start, CHUNK_ROWS).collect()
+        except _DAMAGED as error:
             raise InputError(
                 f"{self.file.name}: damaged Parquet file ({_first_line(error)})"
             ) from None
@@ -154,7 +166,8 @@ class TableSource:
         return fits(dtype, expected)
 
     def _column(self, field: str, keys: list[Key]) -> pl.Expr:
-        mine = [key for key in keys if key.field == field]
+        # The list itself first, then what joins it: whatever the order of the columns.
+        mine = sorted((k for k in keys if k.field == field), key=lambda k: (k.joins, k.name))
         dtype = self._dtypes[field]
         if not mine:
             return pl.lit(None, dtype).alias(field)
@@ -162,19 +175,28 @@ class TableSource:
         parts = [self._values(key, schema[key.name], dtype) for key in mine]
         if len(parts) == 1:
             return parts[0].alias(field)
-        given = pl.any_horizontal([pl.col(key.name).is_not_null() for key in mine])
+        given = pl.any_horizontal([column(key.name).is_not_null() for key in mine])
         joined = pl.concat_list([part.fill_null([]) for part in parts])
         return pl.when(given).then(joined).otherwise(pl.lit(None, dtype)).alias(field)
 
     def _values(self, key: Key, stored: pl.DataType, dtype: pl.DataType) -> pl.Expr:
-        values = pl.col(key.name)
-        if isinstance(stored, pl.List) or not isinstance(dtype, pl.List):
-            values = values.cast(dtype, strict=True)
+        values = column(key.name)
+        takes_list = isinstance(dtype, pl.List)
+        if not takes_list or isinstance(stored, pl.List | pl.Null):
+            values = _ordered(values, stored, dtype).cast(dtype, strict=True)
             return values.fill_null([]) if key.null_is_none else values
         text = values.cast(pl.String)
-        item = pl.lit(f"{key.name}=") + text if key.joins else text
-        none = pl.lit([] if not key.joins else None, dtype)
-        return pl.when(text.is_null()).then(none).otherwise(pl.concat_list(item))
+        if not key.joins:
+            none = pl.lit([], dtype)
+            return pl.when(text.is_null()).then(none).otherwise(pl.concat_list(text))
+        tag = pl.concat_list(pl.lit(f"{key.name}=") + text)
+        return (
+            pl.when(is_blank(text))
+            .then(pl.lit([], dtype))
+            .when(text.is_not_null())
+            .then(tag)
+            .otherwise(pl.lit(None, dtype))
+        )
 
     def _chunk(
         self,
@@ -197,11 +219,14 @@ class TableSource:
         except polars.exceptions.PolarsError as error:
             raise InputError(f"{self.file.name}: type: {_first_line(error)} [type]") from None
         numbers = pl.int_range(first, first + part.height, eager=True, dtype=pl.Int64)
-        frame = frame.with_columns(line=numbers, source_file=pl.lit(self.file.name, pl.String))
+        frame = frame.with_columns(
+            line=numbers, record=numbers, source_file=pl.lit(self.file.name, pl.String)
+        )
         lacking = frame.filter(pl.col(self._id_field).is_null())
         faults = [
             RowFault(
                 self.file.name,
+                line,
                 line,
                 None,
                 self._id_field,
@@ -230,8 +255,7 @@ def fits(stored: Any, expected: Any) -> bool:
     if expected == pl.Int64:
         return bool(stored.is_integer())
     if isinstance(expected, pl.List):
-        inner = getattr(stored, "inner", None)
-        return inner is not None and fits(inner, expected.inner)
+        return isinstance(stored, pl.List) and fits(stored.inner, expected.inner)
     if isinstance(expected, pl.Struct) and isinstance(stored, pl.Struct):
         wanted = {member.name: member.dtype for member in expected.fields}
         given = {member.name: member.dtype for member in stored.fields}
@@ -239,6 +263,23 @@ def fits(stored: Any, expected: Any) -> bool:
             return False
         return set(given) <= set(wanted) and all(fits(given[n], wanted[n]) for n in given)
     return False
+
+
+def _ordered(values: pl.Expr, stored: pl.DataType, dtype: pl.DataType) -> pl.Expr:
+    """Objects with their members in the model's order, which a cast of text members expects."""
+    if not (isinstance(stored, pl.List) and isinstance(stored.inner, pl.Struct)):
+        return values
+    if not (isinstance(dtype, pl.List) and isinstance(dtype.inner, pl.Struct)):
+        return values
+    given = {member.name for member in stored.inner.fields}
+    item = pl.element()
+    members = [
+        (item.struct.field(member.name) if member.name in given else pl.lit(None))
+        .cast(member.dtype, strict=True)
+        .alias(member.name)
+        for member in dtype.inner.fields
+    ]
+    return values.list.eval(pl.when(item.is_not_null()).then(pl.struct(members)))
 
 
 def _row_text(part: pl.DataFrame, row: int) -> str:

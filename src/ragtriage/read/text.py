@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterator
 
 import msgspec
 import pandera.polars as pa
 import polars as pl
+import polars.exceptions
 
 from ragtriage.errors import InputError
 from ragtriage.read.aliases import Key, KeyResolver
@@ -63,7 +63,10 @@ class TextSource:
             index.hashes.append(hash_ids(ids))
         profile.settle()
         index.fields = profile.fields()
-        index.partial = (self._evidence & index.fields) - profile.always
+        # Where null means none, a record without the key is told apart from one with null.
+        settled = {key.field for key in profile.keys.values() if key.null_is_none}
+        index.must = (self._evidence & index.fields) | settled
+        index.partial = index.must - profile.always
         index.mapping = {name: key.field for name, key in profile.keys.items() if name != key.field}
         index.dropped = set(profile.unknown)
         return index
@@ -75,12 +78,17 @@ class TextSource:
             InputError: the file is not what the first pass saw.
         """
         self._resolver.settle(index.profile)
-        gate = self._gate(index.profile, must=self._evidence & index.fields)
+        gate = self._gate(index.profile, must=index.must)
+        before = 0
         for number, batch in enumerate(self._batches()):
             if number >= len(index.clean):
                 break
             clean = index.clean[number] and not index.partial
-            yield self._chunk(batch, index, gate, clean=clean)
+            batch.before = before
+            chunk = self._chunk(batch, index, gate, clean=clean)
+            for _, read, blank in chunk.counts:
+                before += read - blank
+            yield chunk
         if not unchanged(self.file, index.fingerprint):
             raise InputError(f"{self.file.name}: changed while it was read; run again")
 
@@ -145,59 +153,75 @@ class TextSource:
         return self._examiner.examine(batch.lines[i])
 
     def _chunk(self, batch: Batch, index: FileIndex, gate: Gate, *, clean: bool) -> Chunk:
-        if clean and isinstance(batch, JsonLines):
-            frame = whole_frame(batch, gate, self._dtypes, index.fields)
-            return self._as_chunk(batch, frame, [], batch.physical_lines, 0)
-        direct, examined, faults = self._sort_out(batch, index, gate, clean=clean)
-        frames = [
-            direct_frame(
-                [batch.lines[i] for i in direct],
-                [batch.numbers[i] for i in direct],
-                gate,
+        try:
+            if clean and isinstance(batch, JsonLines):
+                frame = whole_frame(batch, gate, self._dtypes, index.fields)
+                lines = pl.int_range(batch.first, batch.first + frame.height, eager=True)
+                return self._as_chunk(batch, _placed(frame, lines), [], (frame.height, 0))
+            frame, faults = self._decoded(batch, index, gate, clean=clean)
+        except polars.exceptions.ComputeError:
+            # Numbers that JSON allows and polars does not take: the records are rewritten.
+            frame, faults = self._decoded(batch, index, gate, rewrite=True)
+        return self._as_chunk(batch, frame, faults, (len(batch.lines), batch.blank))
+
+    def _as_chunk(
+        self, batch: Batch, frame: pl.DataFrame, faults: list[RowFault], counts: tuple[int, int]
+    ) -> Chunk:
+        records, blank = counts
+        return Chunk(
+            frame=frame.select(
+                pl.exclude("place"),
+                record=pl.col("place") + (batch.before + 1),
+                source_file=pl.lit(self.file.name, pl.String),
+            ),
+            faults=faults,
+            counts=[(self.file.name, records + blank, blank)],
+            raw=lambda record: readable(batch.raw(record - batch.before - 1)),
+        )
+
+    def _decoded(
+        self,
+        batch: Batch,
+        index: FileIndex,
+        gate: Gate,
+        *,
+        clean: bool = False,
+        rewrite: bool = False,
+    ) -> tuple[pl.DataFrame, list[RowFault]]:
+        direct, examined, faults = self._sort_out(batch, index, gate, clean=clean, rewrite=rewrite)
+        lines = [batch.lines[i] for i in direct]
+        frame = direct_frame(lines, gate, self._dtypes, index.fields)
+        places = direct
+        if examined:
+            canonical = canonical_frame(
+                [msgspec.json.encode(seen.values) for _, seen in examined],
+                [_none_given(seen) for _, seen in examined],
                 self._dtypes,
                 index.fields,
             )
-        ]
-        if examined:
-            frames.append(
-                canonical_frame(
-                    [msgspec.json.encode(seen.values) for _, seen in examined],
-                    [batch.numbers[i] for i, _ in examined],
-                    [_none_given(seen) for _, seen in examined],
-                    self._dtypes,
-                    index.fields,
-                )
-            )
-        frame = pl.concat(frames).sort("line") if examined else frames[0]
-        return self._as_chunk(batch, frame, faults, len(batch.lines) + batch.blank, batch.blank)
-
-    def _as_chunk(
-        self, batch: Batch, frame: pl.DataFrame, faults: list[RowFault], read: int, blank: int
-    ) -> Chunk:
-        return Chunk(
-            frame=frame.with_columns(source_file=pl.lit(self.file.name, pl.String)),
-            faults=faults,
-            counts=[(self.file.name, read, blank)],
-            raw=lambda line: readable(batch.raw(bisect_left(batch.numbers, line))),
-        )
+            frame = pl.concat([frame, canonical])
+            places = direct + [i for i, _ in examined]
+        numbers = pl.Series([batch.numbers[i] for i in places], dtype=pl.Int64)
+        return _placed(frame, numbers, places).sort("place"), faults
 
     def _sort_out(
-        self, batch: Batch, index: FileIndex, gate: Gate, *, clean: bool
+        self, batch: Batch, index: FileIndex, gate: Gate, *, clean: bool, rewrite: bool
     ) -> tuple[list[int], list[tuple[int, Examined]], list[RowFault]]:
         """Which records polars may read as they stand, which need rewriting, which have faults."""
         every = list(range(len(batch.lines)))
-        if clean or (not batch.broken and gate.ids(batch.lines) is not None):
+        all_good = clean or (not batch.broken and gate.ids(batch.lines) is not None)
+        if all_good and not rewrite:
             return every, [], []
         direct: list[int] = []
         examined: list[tuple[int, Examined]] = []
         faults: list[RowFault] = []
         expected = self._evidence & index.fields
         for i in every:
-            if i not in batch.broken and gate.passes(batch.lines[i]):
+            if not rewrite and i not in batch.broken and gate.passes(batch.lines[i]):
                 direct.append(i)
                 continue
             seen = self._examine(batch, i)
-            if seen.keys:
+            if seen.is_object:
                 seen.faults += self._lacking(expected, seen.keys)
             if seen.faults:
                 faults += [self._fault(batch, i, seen.case_id, fault) for fault in seen.faults]
@@ -217,11 +241,16 @@ class TextSource:
         ]
 
     def _fault(self, batch: Batch, i: int, case_id: str | None, fault: Fault) -> RowFault:
-        return RowFault(self.file.name, batch.numbers[i], case_id, *fault, readable(batch.raw(i)))
+        place = (self.file.name, batch.numbers[i], batch.before + i + 1)
+        return RowFault(*place, case_id, *fault, readable(batch.raw(i)))
+
+
+def _placed(frame: pl.DataFrame, lines: pl.Series, places: list[int] | None = None) -> pl.DataFrame:
+    """The frame with each row's line and its place in the batch."""
+    if places is None:
+        return frame.with_columns(line=lines, place=pl.int_range(pl.len(), dtype=pl.Int64))
+    return frame.with_columns(line=lines, place=pl.Series(places, dtype=pl.Int64))
 
 
 def _none_given(seen: Examined) -> bool:
-    expected = seen.values.get("expected_answers")
-    return "required_ids" in seen.none_given and (
-        "expected_answers" in seen.none_given or expected is None
-    )
+    return {"required_ids", "expected_answers"} <= seen.none_given
