@@ -43,6 +43,11 @@ _CONTRACTS = (
         any_of=("required_ids", "required_groups", "grades"),
     ),
     Contract(
+        "claims",
+        "supported fraction and required coverage of reviewed claims",
+        requires=("case_id", "required_claims", "claims"),
+    ),
+    Contract(
         "answer",
         "component checks of short answers, and abstention",
         requires=(

@@ -114,7 +114,10 @@ class Cases(pa.DataFrameModel):
         "what this requester may not see; wins over allowed", evidence=True, inner=pl.String
     )
     required_claims: pl.List = field(
-        "claim IDs that a complete answer covers", "required_aspects", inner=pl.String
+        "claim IDs that a complete answer covers",
+        "required_aspects",
+        evidence=True,
+        inner=pl.String,
     )
     expected_answers: pl.List = field(
         "any of these is a right answer",

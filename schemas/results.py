@@ -36,7 +36,9 @@ class CaseResults(Cases):
     missing: pl.List = column("undelivered requirements, each by its first ID", inner=pl.String)
     lucky: pl.Boolean = column("a right answer although required evidence was missing")
     answer_label: pl.Boolean = column("is the answer right, by the label in force?")
-    label_source: pl.String = column("staff, or match: where the answer label comes from")
+    label_source: pl.String = column("staff, claims or match: where the answer label is from")
+    unsupported_claims: pl.List = column("proposed claims without support", inner=pl.String)
+    omitted_claims: pl.List = column("required claims not proposed", inner=pl.String)
     context_observed: pl.Boolean = column("does the stage rest on the real context?", required=True)
     findings: pl.List = column("what a person should look at", inner=pl.String)
     near_misses: pl.List = column(
@@ -67,6 +69,20 @@ class Evidence(_Strict):
     cited: pl.Boolean = column("an authorised member was cited")
     delivered: pl.Boolean = column("in the context; where that is not observed, in the first k")
     lost_at: pl.String = column("where an undelivered requirement was lost")
+
+
+class Claims(_Strict):
+    """`claims/part-*.parquet`: a row per proposed claim, and per required one not proposed."""
+
+    run_id: pl.String = column("the run", required=True)
+    case_id: pl.String = column("the case", required=True)
+    claim_id: pl.String = column("the claim, unique in its case", required=True)
+    proposed: pl.Boolean = column("the answer makes it", required=True)
+    required: pl.Boolean = column("a complete answer makes it", required=True)
+    supported: pl.Boolean = column("the reviewer's label; null where the claim is not made")
+    cited_ids: pl.List = column("what the claim cites", inner=pl.String)
+    citation_valid: pl.Boolean = column("it cites something, all of it supplied")
+    text: pl.String = column("what it says")
 
 
 class Rejects(_Strict):

@@ -91,8 +91,9 @@ FINDINGS: tuple[Finding, ...] = (
     ),
     Finding(
         "label-conflict",
-        "`abstained` as declared differs from what the answer says",
-        pl.col("abstained") != pl.col("answer_abstains"),
+        "labels contradict: `abstained` against the answer, or the staff label against claims",
+        (pl.col("abstained") != pl.col("answer_abstains")).fill_null(False)
+        | (pl.col("answer_correct") != pl.col("claims_label")).fill_null(False),
         traced=False,
     ),
     Finding(

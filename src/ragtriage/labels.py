@@ -105,16 +105,20 @@ def _matches(normal: Callable[[pl.Expr], pl.Expr]) -> pl.Expr:
 
 
 def _answer_label(contract: str) -> list[pl.Expr]:
-    """The staff label, else answer match; under `diagnosis` the staff label alone."""
+    """The staff label, else claims, else answer match; under `diagnosis` the staff label alone."""
+    nothing = pl.lit(None, pl.Boolean)
     staff = pl.col("answer_correct")
-    match = pl.lit(None, pl.Boolean) if contract == "diagnosis" else pl.col("matches")
+    claims = nothing if contract == "diagnosis" else pl.col("claims_label")
+    match = nothing if contract == "diagnosis" else pl.col("matches")
     source = (
         pl.when(staff.is_not_null())
         .then(pl.lit("staff"))
+        .when(claims.is_not_null())
+        .then(pl.lit("claims"))
         .when(match.is_not_null())
         .then(pl.lit("match"))
     )
     return [
-        pl.when("scored").then(pl.coalesce(staff, match)).alias("answer_label"),
+        pl.when("scored").then(pl.coalesce(staff, claims, match)).alias("answer_label"),
         pl.when("scored").then(source).alias("label_source"),
     ]

@@ -16,7 +16,13 @@ from ragtriage.metrics import columns_for
 from ragtriage.publish.folder import RunFolder
 from ragtriage.publish.identity import new_run_id, started_at
 from ragtriage.publish.outcome import Outcome, manifest, write_outcome
-from ragtriage.publish.tables import case_table, evidence_table, reject_table, rows_table
+from ragtriage.publish.tables import (
+    case_table,
+    claims_table,
+    evidence_table,
+    reject_table,
+    rows_table,
+)
 from ragtriage.read.ahead import ahead
 from ragtriage.read.chunk import Chunk, RowFault
 from ragtriage.read.corpus import joined_rows, open_corpus
@@ -34,6 +40,7 @@ from ragtriage.summary import STANDARD_SLICES, Summary
 from ragtriage.tally import SHOWN_CASES, FileLines, Tally
 from ragtriage.validate import Validator
 
+_TABLES = ("cases", "evidence", "claims", "rejects")
 Progress = Callable[[str, int], None]
 
 
@@ -142,8 +149,8 @@ class _Evaluation:
         self._gates = _parsed_gates(request)
         self._about = load_about(request.about) if request.about else {}
         self._tally = Tally(shown=None if request.all_cases else SHOWN_CASES)
-        self._kept: dict[str, list[pl.DataFrame]] = {"cases": [], "evidence": [], "rejects": []}
-        self._parts = {"cases": 0, "evidence": 0, "rejects": 0}
+        self._kept: dict[str, list[pl.DataFrame]] = {name: [] for name in _TABLES}
+        self._parts = dict.fromkeys(_TABLES, 0)
         self._timings: dict[str, float] = {}
 
     def run(
@@ -223,6 +230,8 @@ class _Evaluation:
             with self._timed("write"):
                 self._write("cases", case_table(scored.cases, full))
                 self._write("evidence", evidence_table(scored.ledger))
+                if "claims" in given.fields:
+                    self._write("claims", claims_table(scored.claims))
 
     def _scored(
         self, given: Input, corpus: Corpus | None
@@ -270,7 +279,7 @@ class _Evaluation:
             raise InputError(f"{_names(given)}: no case in it; nothing to evaluate")
         where = None
         if self._folder is not None:
-            for name in ("cases", "evidence"):
+            for name in ("cases", "evidence", "claims"):
                 self._folder.discard(name)
             refused_run = self._outcome(given, summary, started)
             self._folder.write_json(

@@ -87,6 +87,11 @@ class Run:
         return self._table("evidence")
 
     @cached_property
+    def claims(self) -> pl.DataFrame:
+        """A row per claim; empty where the input has none."""
+        return self._table("claims")
+
+    @cached_property
     def rejects(self) -> pl.DataFrame:
         """A row per broken rule of a record set aside; empty where there is none."""
         return self._table("rejects")
@@ -101,7 +106,11 @@ class Run:
         return pl.concat(parts) if parts else pl.DataFrame(schema=self._schema(name))
 
     def _schema(self, name: str) -> dict[str, pl.DataType]:
-        models = {"evidence": results.Evidence, "rejects": results.Rejects}
+        models = {
+            "evidence": results.Evidence,
+            "claims": results.Claims,
+            "rejects": results.Rejects,
+        }
         return dtypes(models[name]) if name in models else case_schema(self.columns)
 
 

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import polars as pl
 
+from ragtriage.claims import with_claim_terms
 from ragtriage.evidence import build_ledger
 from ragtriage.findings import with_findings
 from ragtriage.labels import with_labels
@@ -17,10 +18,11 @@ from ragtriage.terms import with_requirement_terms
 
 
 class Scored(NamedTuple):
-    """Cases with terms, metrics, stage and findings, and their ledger."""
+    """Cases with terms, metrics, stage and findings; their ledger; their claims."""
 
     cases: pl.DataFrame
     ledger: pl.DataFrame
+    claims: pl.DataFrame
 
 
 def score(
@@ -37,12 +39,13 @@ def score(
     relevance = match(accepted, corpus)
     ledger = build_ledger(relevance.requirements, relevance.cases, request.ledger_k)
     cases = with_requirement_terms(relevance.cases, ledger)
+    claims = with_claim_terms(cases)
     cases = with_labels(
-        cases,
+        claims.cases,
         contract=request.contract,
         normalizer=request.normalizer,
         abstain_texts=request.abstain_text,
     )
     cases = with_metrics(cases, columns, fields)
     cases = with_stages(cases, request.contract)
-    return Scored(with_findings(cases, ledger, request.ledger_k), ledger)
+    return Scored(with_findings(cases, ledger, request.ledger_k), ledger, claims.table)

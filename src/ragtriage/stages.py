@@ -115,7 +115,12 @@ def precedence(contract: str) -> tuple[Row, ...]:
             "generation",
             "delivered in full, answer wrong",
             ~_LABEL,
-            (("over-refusal", _ABSTAINED), ("wrong-answer", None)),
+            (
+                ("over-refusal", _ABSTAINED),
+                ("unsupported-claim", pl.col("n_claims") > pl.col("n_supported_claims")),
+                ("omission", pl.col("n_required_claims") > pl.col("n_covered_claims")),
+                ("wrong-answer", None),
+            ),
         ),
         Row(
             13,
@@ -174,6 +179,10 @@ NEXT_CHECKS = {
         "Check the instruction to decline: all evidence was supplied and the system still "
         "abstained."
     ),
+    "unsupported-claim": (
+        "Check the claims nobody could support: the answer says more than the evidence does."
+    ),
+    "omission": "Check completeness: the answer leaves out what it was required to say.",
     "wrong-answer": "Check the answering instruction, the model and the handling of its output.",
     "invalid-citation": (
         "Check how citations are made: the answer cites what the model was not given."

@@ -75,6 +75,8 @@ def case(case_id: str, stage: str, break_point: str | None = None, **changes: An
         "answer_label": stage == "pass",
         "context_observed": True,
         "findings": [],
+        "unsupported_claims": None,
+        "omitted_claims": None,
         "near_misses": None,
         "next_check": None if stage == "pass" else f"Look at what {stage} did with this case.",
         "error": None,

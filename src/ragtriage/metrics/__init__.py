@@ -4,7 +4,15 @@ A family is a module that knows no other family. Expressions are over the terms 
 `ragtriage.relevance` adds to each case; no file, clock or environment is touched.
 """
 
-from ragtriage.metrics import abstention, answer, authorization, citation, context, retrieval
+from ragtriage.metrics import (
+    abstention,
+    answer,
+    authorization,
+    citation,
+    claims,
+    context,
+    retrieval,
+)
 from ragtriage.metrics.registry import REGISTRY, Column, Metric, columns_for, with_metrics
 
 __all__ = [
@@ -15,6 +23,7 @@ __all__ = [
     "answer",
     "authorization",
     "citation",
+    "claims",
     "columns_for",
     "context",
     "retrieval",

@@ -21,6 +21,7 @@ _INPUTS: dict[str, type[pa.DataFrameModel]] = {"cases": Cases, "corpus": Corpus}
 _TABLES: dict[str, type[pa.DataFrameModel]] = {
     "cases": results.CaseResults,
     "evidence": results.Evidence,
+    "claims": results.Claims,
     "rejects": results.Rejects,
     "summary": results.Summary,
     "stages": results.Stages,
@@ -39,6 +40,8 @@ _VALUES: dict[str, Any] = {
     "cited_ids": ["loans-1"],
     "answer": "Three weeks",
     "answer_correct": True,
+    "required_claims": ["three-weeks"],
+    "claims": [{"claim_id": "three-weeks", "supported": True, "cited_ids": ["loans-1"]}],
 }
 _ALWAYS = ("question", "answer_correct")
 

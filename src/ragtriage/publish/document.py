@@ -163,6 +163,8 @@ class CaseEntry(TypedDict):
     answer_label: bool | None
     context_observed: bool
     findings: list[str]
+    unsupported_claims: list[str] | None
+    omitted_claims: list[str] | None
     near_misses: list[dict[str, str]] | None
     next_check: str | None
     error: str | None

@@ -127,6 +127,10 @@ def _case(n: int, case: CaseEntry, k: int) -> list[str]:
         f"Error: {code(case['error'])}" if case["error"] else "",
         f"Ambiguity: {prose(case['ambiguity'])}" if case["ambiguity"] else "",
         f"Findings: {_ids(case['findings'])}" if case["findings"] else "",
+        f"Unsupported claims: {_ids(case['unsupported_claims'])}"
+        if case["unsupported_claims"]
+        else "",
+        f"Omitted claims: {_ids(case['omitted_claims'])}" if case["omitted_claims"] else "",
         *(
             f"Near miss: required {code(pair['required'])}, retrieved {code(pair['retrieved'])}"
             for pair in case["near_misses"] or []

@@ -43,6 +43,8 @@ _CASE_KEYS = (
     "answer_label",
     "context_observed",
     "findings",
+    "unsupported_claims",
+    "omitted_claims",
     "near_misses",
     "next_check",
     "error",

@@ -41,6 +41,12 @@ def evidence_table(ledger: pl.DataFrame) -> pl.DataFrame:
     return ledger.select(pl.col(name).cast(schema[name]) for name in evidence.COLUMNS)
 
 
+def claims_table(claims: pl.DataFrame) -> pl.DataFrame:
+    """Rows of `claims/`, but for the run."""
+    schema = {name: dtype for name, dtype in dtypes(results.Claims).items() if name != "run_id"}
+    return claims.select(pl.col(name).cast(dtype) for name, dtype in schema.items())
+
+
 def reject_table(faults: list[RowFault]) -> pl.DataFrame:
     """Rows of `rejects/`, but for the run."""
     rows = [fault._asdict() for fault in faults]
