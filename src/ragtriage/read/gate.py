@@ -101,7 +101,7 @@ class Gate:
         self.keys = list(profile.keys.values())
         self._kinds = profile.kinds
         self._required = [
-            key for key in self.keys if key.name in profile.steady or key.field in must
+            key for key in self.keys if key.name in profile.steady or key.field in {*must, id_field}
         ]
         self._optional = {
             f"f{i}": key.field for i, key in enumerate(self.keys) if key not in self._required
