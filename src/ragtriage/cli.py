@@ -46,8 +46,7 @@ def run(arguments: list[str] | None = None) -> int:
         click.echo(error.format_message(), err=True)
         return EXIT_REFUSED
     except click.ClickException as error:
-        hint = f" {error.option_name}:" if isinstance(error, click.BadOptionUsage) else ""
-        click.echo(f"ragtriage:{hint} {error.format_message()}", err=True)
+        click.echo(error.format_message(), err=True)
         return EXIT_REFUSED
     except RagtriageError as error:
         click.echo(str(error), err=True)
@@ -115,7 +114,7 @@ def _input_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.option("--normalizer", metavar="NAME", help="lower-whitespace, exact, casefold, squad.")
 @click.option("--abstain-text", multiple=True, metavar="TEXT", help="An answer that declines.")
 @click.option(
-    "--slice", "slice_", multiple=True, metavar="FIELD", help="Another field to slice by."
+    "--slice", "slice_", multiple=True, metavar="FIELD", help="A further field of ours to slice by."
 )
 @click.option("--about", metavar="FILE.toml", help="What was run: shown at the head of reports.")
 @click.option("--gate", multiple=True, metavar="EXPR", help="For example 'recall@5 >= 0.8'.")
@@ -151,7 +150,7 @@ def evaluate(**flags: Any) -> int:
         run = run_request(request, progress=_progress())
         report, path = run.report, run.path
     click.echo(_rendered(report, shown), nl=False)
-    _say_mapping(report["run"]["mapping"])
+    _say_mapping(report["run"])
     _say_where(path)
     return _verdict(report)
 
@@ -251,10 +250,12 @@ def _rendered(report: Any, shown: str) -> str:
     return render(report, shown, color=sys.stdout.isatty())
 
 
-def _say_mapping(mapping: dict[str, str]) -> None:
-    if mapping:
-        pairs = ", ".join(f"{theirs} = {ours}" for theirs, ours in mapping.items())
+def _say_mapping(run: Any) -> None:
+    if run["mapping"]:
+        pairs = ", ".join(f"{theirs} = {ours}" for theirs, ours in run["mapping"].items())
         click.echo(f"fields as read: {pairs}", err=True)
+    for note in run["notes"]:
+        click.echo(note, err=True)
 
 
 def _say_where(path: Any) -> None:

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -21,7 +22,7 @@ from ragtriage.read.ahead import ahead
 from ragtriage.read.chunk import Chunk, RowFault
 from ragtriage.read.corpus import joined_rows, open_corpus
 from ragtriage.read.files import find_files, fingerprint
-from ragtriage.read.input import Input, open_input
+from ragtriage.read.input import Input, check_mapping, open_input
 from ragtriage.read.join import open_joined
 from ragtriage.relevance import Corpus
 from ragtriage.request import EvaluateRequest, build_request, load_about
@@ -77,7 +78,7 @@ def run_request(
     if frame is None and not request.inputs and not request.cases:
         raise UsageError("no input; give a file, a folder, a glob or - (or --cases and --trace)")
     started = started_at()
-    configuration = request.model_dump_json(exclude={"out", "run_id"}, by_alias=True)
+    configuration = repr(request.model_dump(exclude={"out", "run_id"}))
     run_id = request.run_id or new_run_id(started, configuration)
     folder = RunFolder(request.out, run_id) if request.write else None
     if folder is not None:
@@ -154,9 +155,7 @@ class _Evaluation:
         with self._timed("index"):
             self._progress("indexing", 0)
             spill = self._folder.spill if self._folder else None
-            given = (
-                open_joined(request, spill) if request.cases else open_input(request, frame, spill)
-            )
+            given = _opened(request, frame, spill)
             for gate in self._gates if given.fields else ():
                 check_observed(gate, given.fields, request.k)
             corpus = self._corpus(given)
@@ -173,7 +172,7 @@ class _Evaluation:
     def check(self) -> FileLines:
         """The first half of it."""
         request = self._request
-        given = open_joined(request, None) if request.cases else open_input(request, None, None)
+        given = _opened(request, None, None)
         self._corpus(given)
         validator = Validator(CaseRows, CONTRACTS[request.contract], given.duplicates)
         accepted = 0
@@ -186,6 +185,8 @@ class _Evaluation:
         if self._tally.n_refused:
             total = self._tally.n_refused
             note = f"{total:,} {'error' if total == 1 else 'errors'}"
+            if total > len(self._tally.messages):
+                note += "; evaluate writes every one to rejects/"
             raise InvalidRowsError(self._tally.messages, total, None, note)
         if not accepted:
             raise InputError(f"{_names(given)}: no case in it")
@@ -211,9 +212,11 @@ class _Evaluation:
         Reading and checking, scoring, and here summing and writing.
         """
         full = columns_for(self._request.k)
-        for chunk, faults, scored in ahead(self._scored(given, corpus)):
+        taken_in = self._tally.totals.accepted
+        for chunk, faults, accepted, scored in ahead(self._scored(given, corpus)):
             self._count(chunk)
             self._set_aside(faults)
+            taken_in += accepted
             self._progress("evaluating", self._tally.totals.read)
             if scored is None:
                 continue
@@ -223,11 +226,13 @@ class _Evaluation:
             with self._timed("write"):
                 self._write("cases", case_table(scored.cases, full))
                 self._write("evidence", evidence_table(scored.ledger))
+        if not self._request.cases:
+            self._tally.check_lines(taken_in)
 
     def _scored(
         self, given: Input, corpus: Corpus | None
-    ) -> Iterator[tuple[Chunk, list[RowFault], Scored | None]]:
-        """Each chunk with its faults and, where it may be evaluated, its scored cases.
+    ) -> Iterator[tuple[Chunk, list[RowFault], int, Scored | None]]:
+        """Each chunk with its faults, accepted rows and, where it may be evaluated, scored cases.
 
         Once a row is refused and none may be set aside, the rest is only checked: all errors
         are reported, nothing is evaluated.
@@ -240,11 +245,11 @@ class _Evaluation:
         for chunk, accepted, faults in ahead(checked):
             refused |= any(fault.refuses for fault in faults)
             if accepted.is_empty() or (refused and request.on_invalid == "fail"):
-                yield chunk, faults, None
+                yield chunk, faults, accepted.height, None
                 continue
             with self._timed("score"):
                 scored = score(accepted, request, full, given.fields, corpus)
-            yield chunk, faults, scored
+            yield chunk, faults, accepted.height, scored
 
     def _count(self, chunk: Chunk) -> None:
         for name, read, blank in chunk.counts:
@@ -316,6 +321,13 @@ class _Evaluation:
             yield
         finally:
             self._timings[step] = self._timings.get(step, 0.0) + time.perf_counter() - start
+
+
+def _opened(request: EvaluateRequest, frame: pl.DataFrame | None, spill: Path | None) -> Input:
+    joined = bool(request.cases)
+    given = open_joined(request, spill) if joined else open_input(request, frame, spill)
+    check_mapping(request.mapping, given)
+    return given
 
 
 def _check_digests(given: Input, digests: dict[str, str] | None) -> None:

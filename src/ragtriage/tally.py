@@ -55,6 +55,13 @@ class Tally:
     _passing: list[pl.DataFrame] = field(default_factory=list)
     _ledger: list[pl.DataFrame] = field(default_factory=list)
 
+    def check_lines(self, accepted: int) -> None:
+        """Lines read = accepted + set aside + blank, by two counts that do not know each other."""
+        if self.totals.accepted != accepted:
+            raise AssertionError(
+                f"{self.totals.accepted} records should have been taken in, {accepted} were"
+            )
+
     def add_lines(self, name: str, read: int, blank: int) -> None:
         """Lines read from a file."""
         lines = self.lines.setdefault(name, FileLines())

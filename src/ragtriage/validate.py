@@ -37,6 +37,7 @@ class Validator:
         self._schema = model.to_schema()
         self._contract = contract
         self._duplicates = duplicates
+        self._repeated = pl.Series(list(duplicates), dtype=pl.String).implode()
         self._id_field = id_field
 
     def check(self, chunk: Chunk) -> tuple[pl.DataFrame, list[RowFault]]:
@@ -46,7 +47,7 @@ class Validator:
         faults = [*chunk.faults, *self._repeats_among(chunk.faults)]
         for found in broken:
             faults += _row_faults(chunk, frame.filter(found[3]), found, self._id_field)
-        repeated = frame[self._id_field].is_in(list(self._duplicates))
+        repeated = frame[self._id_field].is_in(self._repeated)
         for row in frame.filter(repeated).iter_rows(named=True):
             faults.append(self._repeat(_place(row), row[self._id_field], chunk.raw(row["record"])))
         if not faults:

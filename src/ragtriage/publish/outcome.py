@@ -130,7 +130,7 @@ def manifest(outcome: Outcome, status: str, timings: dict[str, float]) -> dict[s
         "contract": request.contract,
         "cutoffs": run["cutoffs"],
         "normalizer": request.normalizer,
-        "config": request.model_dump(mode="json", by_alias=True, exclude={"out", "run_id"}),
+        "config": request.model_dump(by_alias=True, exclude={"out", "run_id"}),
         "mapping": run["mapping"],
         "fields": sorted(outcome.given.fields),
         "dropped": outcome.given.dropped,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, cast
 
@@ -183,6 +184,8 @@ def faults_of(name: str, value: Any, dtype: pl.DataType, info: FieldInfo) -> lis
 
 
 _CORRECT = "; correct the value"
+# What people put between the items of a list in one cell.
+_SEPARATOR = re.compile(r"[,;|]")
 _SURROGATE = "holds an escaped lone surrogate, which no text can; correct the escape"
 
 
@@ -190,7 +193,9 @@ def _list_faults(name: str, value: Any, dtype: pl.List) -> list[Fault]:
     if not isinstance(value, list):
         hint = _CORRECT
         if isinstance(value, str) and not isinstance(dtype.inner, pl.List | pl.Struct):
-            hint = f"; write [{json.dumps(value[:40], ensure_ascii=False)}] for one"
+            items = [part.strip() for part in _SEPARATOR.split(value[:80]) if part.strip()]
+            how = "for one" if len(items) == 1 else "if these are several"
+            hint = f"; write {json.dumps(items or [''], ensure_ascii=False)} {how}"
         return [Fault(name, "type", f"expected {_words(dtype)}, got {_kind(value)}{hint}")]
     faults: list[Fault] = []
     for item in value:

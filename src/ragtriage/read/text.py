@@ -95,15 +95,17 @@ class TextSource:
     def positions(self, index: FileIndex, wanted: pl.Series) -> Iterator[tuple[str, int]]:
         """IDs whose hash is wanted, with their lines, in file order."""
         gate = self._gate(index.profile, must=set())
-        hashes = set(wanted)
         for batch, known in zip(self._batches(), index.hashes, strict=False):
             if not known.is_in(wanted.implode()).any():
                 continue
-            for i, line in enumerate(batch.lines):
-                ids = gate.ids([line])
-                case_id = ids[0] if ids else self._examiner.examine(line).case_id
-                if case_id is not None and hash_ids([case_id])[0] in hashes:
-                    yield case_id, batch.numbers[i]
+            ids: list[str | None] = [*(gate.ids(batch.lines) or ())]
+            for line in batch.lines if not ids else ():
+                found = gate.ids([line])
+                ids.append(found[0] if found else self._examiner.examine(line).case_id)
+            series = pl.Series(ids, dtype=pl.String)
+            sought = hash_ids(series).is_in(wanted.implode()) & series.is_not_null()
+            for i in sought.arg_true():
+                yield series[i], batch.numbers[i]
 
     def _batches(self) -> Iterator[Batch]:
         with open_bytes(self.file) as stream:
