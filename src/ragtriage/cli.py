@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, NoReturn
 
 import click
@@ -16,11 +18,13 @@ from ragtriage.errors import (
     EXIT_PASSED,
     EXIT_REFUSED,
     RagtriageError,
+    UsageError,
 )
 from ragtriage.version import __version__
 
 # Longer rankings than ten digits count exist nowhere; the request has the exact limit.
 _CUTOFF = re.compile(r"0*[1-9][0-9]{0,9}")
+_TEXTS = ("gate", "abstain_text", "mapping", "slice")
 _FORMATS = ("table", "markdown", "json")
 
 
@@ -31,6 +35,10 @@ def main(arguments: list[str] | None = None) -> NoReturn:
 
 def run(arguments: list[str] | None = None) -> int:
     """Run the command line and return its exit code."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            # A schedule may start us without one; the run matters all the same.
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 - for good
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             # Reports hold any text; a terminal that cannot show a character shows an escape.
@@ -40,26 +48,45 @@ def run(arguments: list[str] | None = None) -> int:
     except click.exceptions.Exit as stop:
         return int(stop.exit_code)
     except click.Abort:
-        click.echo("interrupted", err=True)
+        _say("interrupted")
         return EXIT_INTERNAL
-    except click.exceptions.NoArgsIsHelpError as error:
-        click.echo(error.format_message(), err=True)
-        return EXIT_REFUSED
-    except click.ClickException as error:
-        click.echo(error.format_message(), err=True)
-        return EXIT_REFUSED
-    except RagtriageError as error:
-        click.echo(str(error), err=True)
-        return error.exit_code
     except BrokenPipeError:
         # Whoever read our output has gone; the run itself is complete.
-        sys.stdout = open("/dev/null", "w", encoding="utf-8")  # noqa: SIM115 - kept until exit
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - kept until exit
         return EXIT_INTERNAL
-    except Exception:  # noqa: BLE001 - the last resort: exit code 3 and all we know
-        click.echo("ragtriage: internal error; please report it with what follows", err=True)
-        click.echo(traceback.format_exc(), err=True)
-        return EXIT_INTERNAL
+    except Exception as error:  # noqa: BLE001 - the last resort: exit code 3 and all we know
+        return _told(error)
     return EXIT_PASSED if code is None else int(code)
+
+
+def _told(error: Exception) -> int:
+    """Say what went wrong and give the exit code that says so too."""
+    if isinstance(error, click.ClickException):
+        _say(error.format_message())
+        return EXIT_REFUSED
+    if isinstance(error, RagtriageError):
+        _say(str(error))
+        return error.exit_code
+    _say("ragtriage: internal error; please report it with what follows")
+    _say(traceback.format_exc())
+    return EXIT_INTERNAL
+
+
+def _say(text: str) -> None:
+    """One message on stderr; where nobody can be told, the exit code still speaks."""
+    with suppress(OSError):
+        click.echo(text, err=True)
+
+
+def _print(text: str) -> None:
+    """The report, on stdout."""
+    try:
+        click.echo(text, nl=False)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        reason = error.strerror or error
+        raise UsageError(f"standard output: cannot be written: {reason}") from None
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -138,10 +165,11 @@ def evaluate(**flags: Any) -> int:
     from ragtriage.pipeline import run_request  # noqa: PLC0415 - polars loads only for real work
     from ragtriage.request import build_request  # noqa: PLC0415
 
-    shown = _format(flags.pop("format_"))
     under_prefect = flags.pop("prefect")
     path: Any
-    request = build_request(_options(flags))
+    options = _options(flags)
+    shown = _format(options.pop("format", None))
+    request = build_request(options)
     if under_prefect:
         from ragtriage.flows.server import run_under_prefect  # noqa: PLC0415 - only with --prefect
 
@@ -149,7 +177,7 @@ def evaluate(**flags: Any) -> int:
     else:
         run = run_request(request, progress=_progress())
         report, path = run.report, run.path
-    click.echo(_rendered(report, shown), nl=False)
+    _print(_rendered(report, shown))
     _say_mapping(report["run"])
     _say_where(path)
     return _verdict(report)
@@ -162,11 +190,13 @@ def validate(**flags: Any) -> int:
     from ragtriage.pipeline import check_request  # noqa: PLC0415 - as above
     from ragtriage.request import build_request  # noqa: PLC0415
 
-    request = build_request(_options(flags) | {"write": False})
+    options = _options(flags) | {"write": False}
+    options.pop("format", None)
+    request = build_request(options)
     lines = check_request(request, progress=_progress())
-    click.echo(
+    _print(
         f"{lines.read:,} lines read: {lines.accepted:,} accepted, "
-        f"{lines.set_aside:,} set aside, {lines.blank:,} blank"
+        f"{lines.set_aside:,} set aside, {lines.blank:,} blank\n"
     )
     return EXIT_PASSED
 
@@ -181,9 +211,9 @@ def schema(example: str | None, format_: str) -> int:
     if format_ not in ("text", "json"):
         raise click.UsageError(f"--format: {format_!r} is not one of text, json")
     if example is not None:
-        click.echo(contract.example(example), nl=False)
+        _print(contract.example(example))
     else:
-        click.echo(contract.as_json() if format_ == "json" else contract.as_text(), nl=False)
+        _print(contract.as_json() if format_ == "json" else contract.as_text())
     return EXIT_PASSED
 
 
@@ -196,6 +226,9 @@ def _options(flags: dict[str, Any]) -> dict[str, Any]:
     given = {
         name.rstrip("_"): value for name, value in flags.items() if value not in (None, (), False)
     }
+    given |= {name: _text(given[name]) for name in _TEXTS if name in given}
+    if options.pop("no_write", False):
+        options["write"] = False
     if "mapping" in given:
         base = options.get("map", {})
         if not isinstance(base, dict):
@@ -208,6 +241,16 @@ def _options(flags: dict[str, Any]) -> dict[str, Any]:
     given |= {n: _threshold(n, value) for n, value in given.items() if n.startswith("min_")}
     given["gate"] = (*options.get("gate", ()), *given.get("gate", ()))
     return options | given
+
+
+def _text(value: Any) -> Any:
+    """An argument's text as UTF-8, also where the locale took its bytes for something else."""
+    if isinstance(value, tuple):
+        return tuple(_text(item) for item in value)
+    if not isinstance(value, str) or value.isprintable():
+        return value
+    raw = value.encode("utf-8", "surrogateescape")
+    return raw.decode("utf-8", "surrogateescape")
 
 
 def _pair(item: str) -> tuple[str, str]:
@@ -253,14 +296,14 @@ def _rendered(report: Any, shown: str) -> str:
 def _say_mapping(run: Any) -> None:
     if run["mapping"]:
         pairs = ", ".join(f"{theirs} = {ours}" for theirs, ours in run["mapping"].items())
-        click.echo(f"fields as read: {pairs}", err=True)
+        _say(f"fields as read: {pairs}")
     for note in run["notes"]:
-        click.echo(note, err=True)
+        _say(note)
 
 
 def _say_where(path: Any) -> None:
     if path is not None:
-        click.echo(f"report: {path / 'report.html'}", err=True)
+        _say(f"report: {path / 'report.html'}")
 
 
 def _verdict(report: Any) -> int:
@@ -268,7 +311,7 @@ def _verdict(report: Any) -> int:
 
     failures = wording.failures(report)
     for line in failures:
-        click.echo(line, err=True)
+        _say(line)
     return EXIT_GATE_FAILED if failures else EXIT_PASSED
 
 

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
+from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
@@ -42,8 +43,8 @@ def evaluate(source: Any, **options: Any) -> Run:
     """Evaluate one input and return the run.
 
     Args:
-        source: a path, several, or a polars frame of combined records; None with `cases` and
-            `trace`.
+        source: a path, several, or a polars frame (lazy or not) of combined records; None with
+            `cases` and `trace`.
         options: what the command line has as flags, under the same names (`k=[5, 10]`,
             `gate=[…]`, `write=False`, …); see `ragtriage.request.EvaluateRequest`.
 
@@ -51,16 +52,26 @@ def evaluate(source: Any, **options: Any) -> Run:
         UsageError: an option makes no sense.
         InputError: the input is refused; the text is what the command line prints.
     """
+    if isinstance(source, pl.LazyFrame):
+        source = source.collect()
     frame = source if isinstance(source, pl.DataFrame) else None
     if frame is None and source is not None:
-        paths = [source] if isinstance(source, str) or hasattr(source, "__fspath__") else source
-        options["inputs"] = [str(path) for path in paths]
-    listed = ("k", "cases", "trace", "corpus", "gate", "slice", "abstain_text")
-    for name in listed:
-        if isinstance(options.get(name), str | int) and not isinstance(options.get(name), bool):
-            options[name] = [options[name]]
-    request = build_request(options)
+        options["inputs"] = source
+    request = build_request({name: _plain(name, value) for name, value in options.items()})
     return run_request(request, frame=frame, keep_frames=not request.write)
+
+
+_LISTS = ("inputs", "cases", "trace", "corpus", "k", "gate", "slice", "abstain_text")
+
+
+def _plain(name: str, value: Any) -> Any:
+    """An option as the request takes it: one value for a list, a path for its name."""
+    if isinstance(value, PathLike):
+        value = fspath(value)
+    if name not in _LISTS or value is None:
+        return value
+    single = isinstance(value, str | int | float)
+    return [fspath(v) if isinstance(v, PathLike) else v for v in ([value] if single else value)]
 
 
 def run_request(

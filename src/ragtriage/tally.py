@@ -88,7 +88,7 @@ class Tally:
         self.n_unlabelled += int((cases["scored"] & cases["answer_label"].is_null()).sum())
         self._add_abstention(cases)
         self._add_findings(cases)
-        self._disjoint.add(cases, _EXAMPLES)
+        self._disjoint.add(cases, ledger, _EXAMPLES)
         self._keep(cases, ledger)
 
     @property

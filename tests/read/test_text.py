@@ -207,7 +207,7 @@ def test_what_a_file_turned_out_to_hold() -> None:
     index = source.index()
     assert index.fields == {"case_id", "question", "tags"}
     assert index.mapping == {"id": "case_id", "query": "question", "category": "tags"}
-    assert index.dropped == {"x", "y"}
+    assert index.dropped == {"x": 1, "y": 1}
 
 
 def test_unknown_keys_without_end() -> None:

@@ -103,7 +103,8 @@ class Outcome:
             for name in self.overflowed
         ]
         if self.given.dropped:
-            names = ", ".join(self.given.dropped[:10])
+            first = list(self.given.dropped.items())[:10]
+            names = ", ".join(f"{name} ({n:,})" for name, n in first)
             notes.append(f"unknown fields set aside (--extra ignore): {names}")
         return notes + self.given.notes
 

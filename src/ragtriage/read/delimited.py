@@ -84,10 +84,7 @@ def _header(rows: Iterator[list[str]], file: InputFile) -> list[str]:
             f"{file.name}:1: header: one column, {header[0][:60]!r}; the file seems to be "
             f"separated by {other!r}: save it with commas (.csv) or tabs (.tsv)"
         )
-    if "" in header:
-        raise InputError(
-            f"{file.name}:1: header: column {header.index('') + 1} has no name; name or remove it"
-        )
+    header = [name or f"column {place}" for place, name in enumerate(header, 1)]
     twice = sorted({name for name in header if header.count(name) > 1})
     if twice:
         raise InputError(

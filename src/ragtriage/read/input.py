@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -32,7 +33,7 @@ class Input:
     files: list[dict[str, Any]] = field(default_factory=list)
     keys: set[str] = field(default_factory=set)
     mapping: dict[str, str] = field(default_factory=dict)
-    dropped: list[str] = field(default_factory=list)
+    dropped: dict[str, int] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
 
@@ -59,7 +60,7 @@ def indexed(sources: list[Source]) -> Input:
         files=[entry_of(index) for _, index in pairs],
         keys={name for _, index in pairs for name in index.profile.keys},
         mapping={theirs: ours for _, index in pairs for theirs, ours in index.mapping.items()},
-        dropped=sorted({name for _, index in pairs for name in index.dropped}),
+        dropped=dropped_by([index for _, index in pairs]),
     )
 
 
@@ -78,6 +79,14 @@ def index_all(sources: list[Source]) -> list[tuple[Source, FileIndex]]:
     if problems:
         raise InputError("\n".join(problems))
     return pairs
+
+
+def dropped_by(indexes: list[FileIndex]) -> dict[str, int]:
+    """Unknown fields that were set aside, and in how many records, over all files."""
+    total: Counter[str] = Counter()
+    for index in indexes:
+        total.update(index.dropped)
+    return dict(sorted(total.items()))
 
 
 def check_mapping(mapping: dict[str, str], given: Input) -> None:

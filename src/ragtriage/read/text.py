@@ -56,7 +56,7 @@ class TextSource:
         for batch in self._batches():
             ids = gate.ids(batch.lines) if gate else None
             if ids is not None and gate is not None:
-                profile.always -= gate.absent
+                profile.take(gate)
             index.clean.append(ids is not None and batch.blank == 0)
             if ids is None:
                 gate, ids = self._learn(batch, profile, gate)
@@ -68,7 +68,7 @@ class TextSource:
         index.must = (self._evidence & index.fields) | settled
         index.partial = index.must - profile.always
         index.mapping = {name: key.field for name, key in profile.keys.items() if name != key.field}
-        index.dropped = set(profile.unknown)
+        index.dropped = dict(sorted(profile.dropped.items()))
         return index
 
     def chunks(self, index: FileIndex) -> Iterator[Chunk]:
@@ -125,7 +125,7 @@ class TextSource:
             if gate and batch.broken.keys().isdisjoint(run):
                 found = gate.ids(batch.lines[start : run.stop])
             if found is not None and gate is not None:
-                profile.always -= gate.absent
+                profile.take(gate)
                 ids += found
                 continue
             gate, found = self._learn_run(batch, run, profile, gate)
@@ -139,7 +139,7 @@ class TextSource:
         for i in run:
             found = gate.ids([batch.lines[i]]) if gate and i not in batch.broken else None
             if found is not None and gate is not None:
-                profile.always -= gate.absent
+                profile.take(gate)
                 ids += found
                 continue
             seen = self._examine(batch, i)
