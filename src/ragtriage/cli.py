@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 import traceback
 from collections.abc import Callable
@@ -20,12 +19,8 @@ from ragtriage.errors import (
     RagtriageError,
     UsageError,
 )
+from ragtriage.options import FORMATS, format_shown, options_from
 from ragtriage.version import __version__
-
-# Longer rankings than ten digits count exist nowhere; the request has the exact limit.
-_CUTOFF = re.compile(r"0*[1-9][0-9]{0,9}")
-_TEXTS = ("gate", "abstain_text", "mapping", "slice")
-_FORMATS = ("table", "markdown", "json")
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:
@@ -154,7 +149,7 @@ def _input_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.option("--run-id", metavar="ID", help="Name of the run's folder.")
 @click.option("--no-write", is_flag=True, help="Print only.")
 @click.option("--all-cases", is_flag=True, help="Every case in the reports, not the first 500.")
-@click.option("--format", "format_", metavar="|".join(_FORMATS), help="What stdout shows.")
+@click.option("--format", "format_", metavar="|".join(FORMATS), help="What stdout shows.")
 @click.option("--prefect", is_flag=True, help="As a flow on the server at PREFECT_API_URL.")
 def evaluate(**flags: Any) -> int:
     """Evaluate recorded cases and say where each one broke.
@@ -167,8 +162,8 @@ def evaluate(**flags: Any) -> int:
 
     under_prefect = flags.pop("prefect")
     path: Any
-    options = _options(flags)
-    shown = _format(options.pop("format", None))
+    options = options_from(flags)
+    shown = format_shown(options.pop("format", None))
     request = build_request(options)
     if under_prefect:
         from ragtriage.flows.server import run_under_prefect  # noqa: PLC0415 - only with --prefect
@@ -190,7 +185,7 @@ def validate(**flags: Any) -> int:
     from ragtriage.pipeline import check_request  # noqa: PLC0415 - as above
     from ragtriage.request import build_request  # noqa: PLC0415
 
-    options = _options(flags) | {"write": False}
+    options = options_from(flags) | {"write": False}
     options.pop("format", None)
     request = build_request(options)
     lines = check_request(request, progress=_progress())
@@ -215,76 +210,6 @@ def schema(example: str | None, format_: str) -> int:
     else:
         _print(contract.as_json() if format_ == "json" else contract.as_text())
     return EXIT_PASSED
-
-
-def _options(flags: dict[str, Any]) -> dict[str, Any]:
-    """Flags over a config file over defaults; gates of both hold."""
-    from ragtriage.request import load_config  # noqa: PLC0415 - as above
-
-    config_file = flags.pop("config")
-    options = load_config(config_file) if config_file else {}
-    given = {
-        name.rstrip("_"): value for name, value in flags.items() if value not in (None, (), False)
-    }
-    given |= {name: _text(given[name]) for name in _TEXTS if name in given}
-    if options.pop("no_write", False):
-        options["write"] = False
-    if "mapping" in given:
-        base = options.get("map", {})
-        if not isinstance(base, dict):
-            raise click.UsageError("--map: in a config file write a table, [map] theirs = 'ours'")
-        given["map"] = base | dict(_pair(item) for item in given.pop("mapping"))
-    if "k" in given:
-        given["k"] = _cutoffs(given["k"])
-    if given.pop("no_write", False):
-        given["write"] = False
-    given |= {n: _threshold(n, value) for n, value in given.items() if n.startswith("min_")}
-    given["gate"] = (*options.get("gate", ()), *given.get("gate", ()))
-    return options | given
-
-
-def _text(value: Any) -> Any:
-    """An argument's text as UTF-8, also where the locale took its bytes for something else."""
-    if isinstance(value, tuple):
-        return tuple(_text(item) for item in value)
-    if not isinstance(value, str) or value.isprintable():
-        return value
-    raw = value.encode("utf-8", "surrogateescape")
-    return raw.decode("utf-8", "surrogateescape")
-
-
-def _pair(item: str) -> tuple[str, str]:
-    theirs, equals, ours = item.rpartition("=")
-    if not equals or not theirs or not ours:
-        raise click.UsageError(f"--map: {item!r}: write THEIRS=OURS")
-    return theirs, ours
-
-
-def _cutoffs(values: tuple[str, ...]) -> list[int]:
-    cutoffs = []
-    for part in ",".join(values).split(","):
-        text = part.strip()
-        if not _CUTOFF.fullmatch(text):
-            shown = part if len(part) <= len("a whole number") else part[:12] + "…"
-            raise click.UsageError(f"--k: {shown!r} is not a whole number from 1 to 2147483647")
-        cutoffs.append(int(text))
-    return cutoffs
-
-
-def _threshold(name: str, text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        option = "--" + name.replace("_", "-")
-        raise click.UsageError(f"{option}: {text!r} is not a number from 0 to 1") from None
-
-
-def _format(name: str | None) -> str:
-    if name is None:
-        return "table" if sys.stdout.isatty() else "markdown"
-    if name not in _FORMATS:
-        raise click.UsageError(f"--format: {name!r} is not one of {', '.join(_FORMATS)}")
-    return name
 
 
 def _rendered(report: Any, shown: str) -> str:

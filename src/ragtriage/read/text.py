@@ -13,7 +13,8 @@ from ragtriage.errors import InputError
 from ragtriage.read.aliases import Key, KeyResolver
 from ragtriage.read.batches import Batch, JsonLines, Reader
 from ragtriage.read.chunk import Chunk, RowFault, readable
-from ragtriage.read.examine import Examined, Examiner, Fault
+from ragtriage.read.examine import Examined, Examiner
+from ragtriage.read.faults import Fault
 from ragtriage.read.files import InputFile, fingerprint, open_bytes, unchanged
 from ragtriage.read.frame import canonical_frame, direct_frame, whole_frame
 from ragtriage.read.gate import Gate, Profile
