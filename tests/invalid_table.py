@@ -89,7 +89,7 @@ FAULTS: dict[str, list[tuple[int, str | None, str, str, str]]] = {
             "group-empty",
         )
     ],
-    "id-whitespace": [(2, "case-2", "required_ids", CLEAN, "id-whitespace")],
+    "id-whitespace": [(2, "case-2", "required_ids", f"{CLEAN} (here 'p2 ')", "id-whitespace")],
     "json-syntax": [(2, None, "record", SYNTAX, "json-syntax")],
     "missing-claim-label": [
         (

@@ -277,21 +277,20 @@ def slices_of(result: Record) -> Iterator[tuple[str, str]]:
 
 
 def compare_stages(results: list[Record], run: ragtriage.Run) -> Iterator[str]:
-    """READING: a share is of the cases run, and counts those alone; failed cases have none."""
+    """READING: a share is of the cases run; a failed case that leaked counts in it, up to 1."""
     counts: Counter[Key] = Counter()
     ran: Counter[Key] = Counter()
     for result in results:
         for place in slices_of(result):
             broken = (*place, result["stage"], result["break_point"])
             counts[broken] += 1
-            ran[broken] += not result["error"]
             ran[place] += not result["error"]
     expected: dict[Key, Record] = {
         place: {
             "n": n,
             "share": None
             if place[2] == "not_run" or not ran[place[:2]]
-            else ran[place] / ran[place[:2]],
+            else min(n / ran[place[:2]], 1.0),
         }
         for place, n in counts.items()
     }

@@ -62,6 +62,8 @@ def test_stage_counts_follow_from_the_cases(name: str) -> None:
 
 def test_every_stage_and_break_point_occurs() -> None:
     declared = {(row.stage, name) for row in precedence("auto") for name, _ in row.break_points}
+    # These need reviewed claims: tests/test_claims.py.
+    declared -= {("generation", "unsupported-claim"), ("generation", "omission")}
     occurring = {
         (case["stage"], case["break_point"])
         for name in ("run-a", "run-retrieval")

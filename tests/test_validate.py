@@ -124,6 +124,8 @@ def test_the_row_that_is_blamed_is_the_one_at_fault(picked: list[int]) -> None:
 FULL = one(
     **{name: [] for name in ("required_ids", "context_ids", "retrieved_ids", "cited_ids")},
     **dict.fromkeys(("question", "split", "answer"), "q"),
+    required_claims=[],
+    claims=[],
     expected_answers=[],
 )
 
@@ -218,7 +220,7 @@ def test_a_rule_that_is_broken_itself_blames_no_row(model: type[pa.DataFrameMode
 def test_a_broken_rule_is_an_internal_error(
     cli: Command, written: Writer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ragtriage.pipeline.CaseRows", Raising)
+    monkeypatch.setattr("ragtriage.evaluation.CaseRows", Raising)
     shown = cli("validate", written([one()]))
     assert shown.code == 3
     assert "internal error" in shown.err

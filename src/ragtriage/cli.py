@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import re
+import os
 import sys
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, NoReturn
 
 import click
@@ -16,12 +17,10 @@ from ragtriage.errors import (
     EXIT_PASSED,
     EXIT_REFUSED,
     RagtriageError,
+    UsageError,
 )
+from ragtriage.options import FORMATS, format_shown, options_from
 from ragtriage.version import __version__
-
-# Longer rankings than ten digits count exist nowhere; the request has the exact limit.
-_CUTOFF = re.compile(r"0*[1-9][0-9]{0,9}")
-_FORMATS = ("table", "markdown", "json")
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:
@@ -31,6 +30,10 @@ def main(arguments: list[str] | None = None) -> NoReturn:
 
 def run(arguments: list[str] | None = None) -> int:
     """Run the command line and return its exit code."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            # A schedule may start us without one; the run matters all the same.
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 - for good
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             # Reports hold any text; a terminal that cannot show a character shows an escape.
@@ -40,27 +43,45 @@ def run(arguments: list[str] | None = None) -> int:
     except click.exceptions.Exit as stop:
         return int(stop.exit_code)
     except click.Abort:
-        click.echo("interrupted", err=True)
+        _say("interrupted")
         return EXIT_INTERNAL
-    except click.exceptions.NoArgsIsHelpError as error:
-        click.echo(error.format_message(), err=True)
-        return EXIT_REFUSED
-    except click.ClickException as error:
-        hint = f" {error.option_name}:" if isinstance(error, click.BadOptionUsage) else ""
-        click.echo(f"ragtriage:{hint} {error.format_message()}", err=True)
-        return EXIT_REFUSED
-    except RagtriageError as error:
-        click.echo(str(error), err=True)
-        return error.exit_code
     except BrokenPipeError:
         # Whoever read our output has gone; the run itself is complete.
-        sys.stdout = open("/dev/null", "w", encoding="utf-8")  # noqa: SIM115 - kept until exit
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - kept until exit
         return EXIT_INTERNAL
-    except Exception:  # noqa: BLE001 - the last resort: exit code 3 and all we know
-        click.echo("ragtriage: internal error; please report it with what follows", err=True)
-        click.echo(traceback.format_exc(), err=True)
-        return EXIT_INTERNAL
+    except Exception as error:  # noqa: BLE001 - the last resort: exit code 3 and all we know
+        return _told(error)
     return EXIT_PASSED if code is None else int(code)
+
+
+def _told(error: Exception) -> int:
+    """Say what went wrong and give the exit code that says so too."""
+    if isinstance(error, click.ClickException):
+        _say(error.format_message())
+        return EXIT_REFUSED
+    if isinstance(error, RagtriageError):
+        _say(str(error))
+        return error.exit_code
+    _say("ragtriage: internal error; please report it with what follows")
+    _say(traceback.format_exc())
+    return EXIT_INTERNAL
+
+
+def _say(text: str) -> None:
+    """One message on stderr; where nobody can be told, the exit code still speaks."""
+    with suppress(OSError):
+        click.echo(text, err=True)
+
+
+def _print(text: str) -> None:
+    """The report, on stdout."""
+    try:
+        click.echo(text, nl=False)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        reason = error.strerror or error
+        raise UsageError(f"standard output: cannot be written: {reason}") from None
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -115,7 +136,7 @@ def _input_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.option("--normalizer", metavar="NAME", help="lower-whitespace, exact, casefold, squad.")
 @click.option("--abstain-text", multiple=True, metavar="TEXT", help="An answer that declines.")
 @click.option(
-    "--slice", "slice_", multiple=True, metavar="FIELD", help="Another field to slice by."
+    "--slice", "slice_", multiple=True, metavar="FIELD", help="A further field of ours to slice by."
 )
 @click.option("--about", metavar="FILE.toml", help="What was run: shown at the head of reports.")
 @click.option("--gate", multiple=True, metavar="EXPR", help="For example 'recall@5 >= 0.8'.")
@@ -128,7 +149,7 @@ def _input_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.option("--run-id", metavar="ID", help="Name of the run's folder.")
 @click.option("--no-write", is_flag=True, help="Print only.")
 @click.option("--all-cases", is_flag=True, help="Every case in the reports, not the first 500.")
-@click.option("--format", "format_", metavar="|".join(_FORMATS), help="What stdout shows.")
+@click.option("--format", "format_", metavar="|".join(FORMATS), help="What stdout shows.")
 @click.option("--prefect", is_flag=True, help="As a flow on the server at PREFECT_API_URL.")
 def evaluate(**flags: Any) -> int:
     """Evaluate recorded cases and say where each one broke.
@@ -139,10 +160,11 @@ def evaluate(**flags: Any) -> int:
     from ragtriage.pipeline import run_request  # noqa: PLC0415 - polars loads only for real work
     from ragtriage.request import build_request  # noqa: PLC0415
 
-    shown = _format(flags.pop("format_"))
     under_prefect = flags.pop("prefect")
     path: Any
-    request = build_request(_options(flags))
+    options = options_from(flags)
+    shown = format_shown(options.pop("format", None))
+    request = build_request(options)
     if under_prefect:
         from ragtriage.flows.server import run_under_prefect  # noqa: PLC0415 - only with --prefect
 
@@ -150,8 +172,8 @@ def evaluate(**flags: Any) -> int:
     else:
         run = run_request(request, progress=_progress())
         report, path = run.report, run.path
-    click.echo(_rendered(report, shown), nl=False)
-    _say_mapping(report["run"]["mapping"])
+    _print(_rendered(report, shown))
+    _say_mapping(report["run"])
     _say_where(path)
     return _verdict(report)
 
@@ -163,11 +185,13 @@ def validate(**flags: Any) -> int:
     from ragtriage.pipeline import check_request  # noqa: PLC0415 - as above
     from ragtriage.request import build_request  # noqa: PLC0415
 
-    request = build_request(_options(flags) | {"write": False})
+    options = options_from(flags) | {"write": False}
+    options.pop("format", None)
+    request = build_request(options)
     lines = check_request(request, progress=_progress())
-    click.echo(
+    _print(
         f"{lines.read:,} lines read: {lines.accepted:,} accepted, "
-        f"{lines.set_aside:,} set aside, {lines.blank:,} blank"
+        f"{lines.set_aside:,} set aside, {lines.blank:,} blank\n"
     )
     return EXIT_PASSED
 
@@ -182,67 +206,10 @@ def schema(example: str | None, format_: str) -> int:
     if format_ not in ("text", "json"):
         raise click.UsageError(f"--format: {format_!r} is not one of text, json")
     if example is not None:
-        click.echo(contract.example(example), nl=False)
+        _print(contract.example(example))
     else:
-        click.echo(contract.as_json() if format_ == "json" else contract.as_text(), nl=False)
+        _print(contract.as_json() if format_ == "json" else contract.as_text())
     return EXIT_PASSED
-
-
-def _options(flags: dict[str, Any]) -> dict[str, Any]:
-    """Flags over a config file over defaults; gates of both hold."""
-    from ragtriage.request import load_config  # noqa: PLC0415 - as above
-
-    config_file = flags.pop("config")
-    options = load_config(config_file) if config_file else {}
-    given = {
-        name.rstrip("_"): value for name, value in flags.items() if value not in (None, (), False)
-    }
-    if "mapping" in given:
-        base = options.get("map", {})
-        if not isinstance(base, dict):
-            raise click.UsageError("--map: in a config file write a table, [map] theirs = 'ours'")
-        given["map"] = base | dict(_pair(item) for item in given.pop("mapping"))
-    if "k" in given:
-        given["k"] = _cutoffs(given["k"])
-    if given.pop("no_write", False):
-        given["write"] = False
-    given |= {n: _threshold(n, value) for n, value in given.items() if n.startswith("min_")}
-    given["gate"] = (*options.get("gate", ()), *given.get("gate", ()))
-    return options | given
-
-
-def _pair(item: str) -> tuple[str, str]:
-    theirs, equals, ours = item.rpartition("=")
-    if not equals or not theirs or not ours:
-        raise click.UsageError(f"--map: {item!r}: write THEIRS=OURS")
-    return theirs, ours
-
-
-def _cutoffs(values: tuple[str, ...]) -> list[int]:
-    cutoffs = []
-    for part in ",".join(values).split(","):
-        text = part.strip()
-        if not _CUTOFF.fullmatch(text):
-            shown = part if len(part) <= len("a whole number") else part[:12] + "…"
-            raise click.UsageError(f"--k: {shown!r} is not a whole number from 1 to 2147483647")
-        cutoffs.append(int(text))
-    return cutoffs
-
-
-def _threshold(name: str, text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        option = "--" + name.replace("_", "-")
-        raise click.UsageError(f"{option}: {text!r} is not a number from 0 to 1") from None
-
-
-def _format(name: str | None) -> str:
-    if name is None:
-        return "table" if sys.stdout.isatty() else "markdown"
-    if name not in _FORMATS:
-        raise click.UsageError(f"--format: {name!r} is not one of {', '.join(_FORMATS)}")
-    return name
 
 
 def _rendered(report: Any, shown: str) -> str:
@@ -251,15 +218,17 @@ def _rendered(report: Any, shown: str) -> str:
     return render(report, shown, color=sys.stdout.isatty())
 
 
-def _say_mapping(mapping: dict[str, str]) -> None:
-    if mapping:
-        pairs = ", ".join(f"{theirs} = {ours}" for theirs, ours in mapping.items())
-        click.echo(f"fields as read: {pairs}", err=True)
+def _say_mapping(run: Any) -> None:
+    if run["mapping"]:
+        pairs = ", ".join(f"{theirs} = {ours}" for theirs, ours in run["mapping"].items())
+        _say(f"fields as read: {pairs}")
+    for note in run["notes"]:
+        _say(note)
 
 
 def _say_where(path: Any) -> None:
     if path is not None:
-        click.echo(f"report: {path / 'report.html'}", err=True)
+        _say(f"report: {path / 'report.html'}")
 
 
 def _verdict(report: Any) -> int:
@@ -267,7 +236,7 @@ def _verdict(report: Any) -> int:
 
     failures = wording.failures(report)
     for line in failures:
-        click.echo(line, err=True)
+        _say(line)
     return EXIT_GATE_FAILED if failures else EXIT_PASSED
 
 

@@ -179,24 +179,50 @@ def _folded(name: str, *, plain: bool) -> pl.Expr:
 
 
 class DisjointIds:
-    """Watches a run for label IDs that the retriever never speaks."""
+    """Watches a run for label IDs that the retriever never speaks, in no case whatever."""
 
     def __init__(self) -> None:
         self._cases = 0
-        self._met = False
+        self._shared = False
         self._examples: list[str] = []
+        self._required = pl.Series(dtype=pl.UInt64)
+        self._retrieved = pl.Series(dtype=pl.UInt64)
 
-    def add(self, cases: pl.DataFrame, examples: int) -> None:
-        """Take in a chunk's cases with their terms."""
+    def add(self, cases: pl.DataFrame, ledger: pl.DataFrame, examples: int) -> None:
+        """Take in a chunk's cases with their terms, and their ledger."""
         asked = cases.filter(
             pl.col("error").is_null() & (pl.col("n_requirements") > 0) & (pl.col("n_retrieved") > 0)
         )
         self._cases += asked.height
-        self._met |= bool((~asked["all_unmet"]).any())
         self._examples += asked["case_id"].head(examples - len(self._examples)).to_list()
+        if self._shared or asked.is_empty():
+            return
+        required = _hashes(ledger.join(asked.select("row"), on="row", how="semi")["ids"])
+        retrieved = _hashes(asked["distinct_retrieved"])
+        self._required = _some(self._required, required)
+        self._retrieved = _some(self._retrieved, retrieved)
+        self._shared = bool(
+            retrieved.is_in(self._required.implode()).any()
+            or required.is_in(self._retrieved.implode()).any()
+        )
 
     def result(self) -> tuple[int, list[str]]:
         """How many cases show it (0: none) and some of them."""
-        if self._met or self._cases < DISJOINT_FROM:
+        if self._shared or self._cases < DISJOINT_FROM:
             return 0, []
         return self._cases, self._examples
+
+
+# Two ID spaces that meet at all meet within far fewer IDs than this.
+_REMEMBERED = 500_000
+
+
+def _hashes(lists: pl.Series) -> pl.Series:
+    return lists.explode().drop_nulls().hash(seed=0).unique()
+
+
+def _some(known: pl.Series, more: pl.Series) -> pl.Series:
+    """The IDs known so far and new ones, as many as are worth remembering."""
+    if known.len() >= _REMEMBERED:
+        return known
+    return pl.concat([known, more]).unique(maintain_order=True).head(_REMEMBERED)

@@ -93,7 +93,10 @@ class EvaluateRequest(BaseModel):
         for field in fields:
             if field not in SLICEABLE:
                 near = nearest(field, list(SLICEABLE))
-                raise ValueError(f"cannot slice by {field!r}{near}; one of {list(SLICEABLE)}")
+                raise ValueError(
+                    f"cannot slice by {field!r}{near}; one of {', '.join(SLICEABLE)} "
+                    "(a field of your own: --map it to tags or group)"
+                )
         return tuple(dict.fromkeys(fields))
 
     @field_validator("run_id")

@@ -11,6 +11,7 @@ from typing import cast
 import polars as pl
 
 from ragtriage.metrics import Column, columns_for
+from ragtriage.publish import wording
 from ragtriage.publish.document import Report
 from ragtriage.publish.folder import RunFolder
 from ragtriage.publish.outcome import Outcome
@@ -24,7 +25,7 @@ def stored_report(path: Path) -> Report:
     return cast("Report", json.loads((path / "report.json").read_text(encoding="utf-8")))
 
 
-@dataclass
+@dataclass(repr=False)
 class Run:
     """What `ragtriage.evaluate` returns.
 
@@ -41,8 +42,13 @@ class Run:
     stages: pl.DataFrame
     findings: pl.DataFrame
     gates: pl.DataFrame
-    columns: list[Column] = field(default_factory=list, repr=False)
-    _kept: dict[str, list[pl.DataFrame]] | None = field(default=None, repr=False)
+    columns: list[Column] = field(default_factory=list)
+    _kept: dict[str, list[pl.DataFrame]] | None = field(default=None)
+
+    def __repr__(self) -> str:
+        """One line: the run, its verdict and where it lies."""
+        verdict = "passed" if self.passed else "failed"
+        return f"<Run {self.run_id}: {verdict}, {wording.verdict(self.report)}; {self.path}>"
 
     @classmethod
     def of(

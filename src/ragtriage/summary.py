@@ -52,7 +52,7 @@ class Summary:
             "break_point",
             *self._slice_columns(),
         )
-        for name in ("all", *STANDARD_SLICES, *self.extra_slices):
+        for name in self._names():
             self._add_slice(prepared, name, unit)
 
     @property
@@ -83,12 +83,15 @@ class Summary:
         return pl.DataFrame(rows, schema=SUMMARY_SCHEMA)
 
     def stages(self) -> pl.DataFrame:
-        """One row a slice value, stage and break point; shares are of the cases run."""
+        """One row a slice value, stage and break point; shares are of the cases run.
+
+        A failed case that leaked counts in its stage's share too: no gate may pass over it.
+        """
         if self._stages is None or self._sums is None:
             return pl.DataFrame(schema=STAGES_SCHEMA)
         run = self._sums.group_by(_KEYS).agg(n_run=(pl.col("n_cases") - pl.col("n_not_run")).sum())
         share = pl.when((pl.col("stage") != NOT_RUN) & (pl.col("n_run") > 0)).then(
-            pl.col("n_ran") / pl.col("n_run")
+            pl.min_horizontal(pl.col("n") / pl.col("n_run"), 1.0)
         )
         return (
             self._stages.join(run, on=_KEYS, maintain_order="left")
@@ -99,10 +102,13 @@ class Summary:
             .cast(pl.Schema(STAGES_SCHEMA))
         )
 
+    def _names(self) -> list[str]:
+        """Every slice, each once."""
+        return list(dict.fromkeys(("all", *STANDARD_SLICES, *self.extra_slices)))
+
     def _in_order(self, rows: pl.DataFrame) -> pl.DataFrame:
         """Rows by slice as declared, then by value: whatever chunk showed a value first."""
-        names = ("all", *STANDARD_SLICES, *self.extra_slices)
-        places = {name: place for place, name in enumerate(dict.fromkeys(names))}
+        places = {name: place for place, name in enumerate(self._names())}
         place = pl.col("slice").replace_strict(places, return_dtype=pl.Int64)
         return rows.sort(place, "slice_value", maintain_order=True)
 
@@ -136,7 +142,6 @@ class Summary:
         addends = [
             pl.lit(1, pl.Int64).alias("n_cases"),
             pl.col("error").is_not_null().cast(pl.Int64).alias("n_not_run"),
-            pl.col("error").is_null().cast(pl.Int64).alias("n_ran"),
         ]
         for column in self.columns:
             value = pl.col(column.name)
@@ -157,11 +162,11 @@ class Summary:
         rows = self._keyed(prepared, name)
         rows = rows.select(pl.exclude("^by .*$"))
         counts = rows.group_by(*_KEYS, "stage", "break_point", maintain_order=True).agg(
-            n=pl.len().cast(pl.Int64), n_ran=pl.col("n_ran").sum()
+            n=pl.len().cast(pl.Int64)
         )
         keys = [*_KEYS, "stage", "break_point"]
         self._stages = _merged(self._stages, counts, keys)
-        sums = rows.drop("stage", "break_point", "n_ran")
+        sums = rows.drop("stage", "break_point")
         summed = sums.group_by(_KEYS, maintain_order=True).agg(pl.all().sum())
         summed = summed.select(*_KEYS, pl.lit(unit).alias("unit"), pl.exclude(_KEYS))
         self._sums = _merged(self._sums, summed, [*_KEYS, "unit"])

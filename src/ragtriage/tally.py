@@ -55,6 +55,13 @@ class Tally:
     _passing: list[pl.DataFrame] = field(default_factory=list)
     _ledger: list[pl.DataFrame] = field(default_factory=list)
 
+    def check_lines(self, accepted: int) -> None:
+        """Lines read = accepted + set aside + blank, by two counts that do not know each other."""
+        if self.totals.accepted != accepted:
+            raise AssertionError(
+                f"{self.totals.accepted} records should have been taken in, {accepted} were"
+            )
+
     def add_lines(self, name: str, read: int, blank: int) -> None:
         """Lines read from a file."""
         lines = self.lines.setdefault(name, FileLines())
@@ -81,7 +88,7 @@ class Tally:
         self.n_unlabelled += int((cases["scored"] & cases["answer_label"].is_null()).sum())
         self._add_abstention(cases)
         self._add_findings(cases)
-        self._disjoint.add(cases, _EXAMPLES)
+        self._disjoint.add(cases, ledger, _EXAMPLES)
         self._keep(cases, ledger)
 
     @property

@@ -30,7 +30,6 @@ def with_requirement_terms(cases: pl.DataFrame, ledger: pl.DataFrame) -> pl.Data
         all_delivered=pl.col("delivered").all(ignore_nulls=False),
         any_lost=pl.col("delivered").not_().any(ignore_nulls=False),
         delivery_known=pl.col("delivered").is_not_null().all(),
-        all_unmet=pl.col("unmet").all(),
         break_order=pl.col("lost_at").replace_strict(_BREAK_ORDER, return_dtype=pl.Int8).min(),
         hit_ranks=rank.filter(met),
         hit_gain=(pl.col("gain") / (rank + 1).log(2)).filter(met),

@@ -16,8 +16,10 @@ import polars as pl
 from ragtriage.read.chunk import Chunk, Place, RowFault
 from ragtriage.read.index import Duplicates, repeat_fault
 from ragtriage.schemas.contracts import Contract
+from ragtriage.schemas.fields import ids_in, is_unclean
 from ragtriage.schemas.rules import message
 
+_TRACE_FIELDS = ("retrieved_ids", "context_ids", "cited_ids", "answer", "claims")
 _UNSET_WHEN_BLANK = ("ambiguity", "error")
 
 # Field, rule, message and which rows break it.
@@ -37,16 +39,17 @@ class Validator:
         self._schema = model.to_schema()
         self._contract = contract
         self._duplicates = duplicates
+        self._repeated = pl.Series(list(duplicates), dtype=pl.String).implode()
         self._id_field = id_field
 
     def check(self, chunk: Chunk) -> tuple[pl.DataFrame, list[RowFault]]:
         """Rows without a fault, and every fault of all others, in line order."""
         frame = chunk.frame
-        broken = [*self._value_rules(frame), *self._contract_rules(frame)]
+        broken = [*self._value_rules(frame), *self._contract_rules(chunk)]
         faults = [*chunk.faults, *self._repeats_among(chunk.faults)]
         for found in broken:
             faults += _row_faults(chunk, frame.filter(found[3]), found, self._id_field)
-        repeated = frame[self._id_field].is_in(list(self._duplicates))
+        repeated = frame[self._id_field].is_in(self._repeated)
         for row in frame.filter(repeated).iter_rows(named=True):
             faults.append(self._repeat(_place(row), row[self._id_field], chunk.raw(row["record"])))
         if not faults:
@@ -67,28 +70,34 @@ class Validator:
             return [_broken_rule(error, frame.height) for error in errors.schema_errors]
         return []
 
-    def _contract_rules(self, frame: pl.DataFrame) -> Iterator[Broken]:
+    def _contract_rules(self, chunk: Chunk) -> Iterator[Broken]:
+        """Fields the contract asks for; of a case without a trace it asks for none of a trace's."""
         if self._contract is None:
             return
-        name = self._contract.name
-        for field in self._contract.requires:
-            if field in self._contract.may_be_null:
-                continue
-            lacking = frame[field].is_null()
+        for broken in self._lacking(chunk.frame, self._contract):
+            field, rule, text, lacking = broken
+            if chunk.untraced is not None and field in _TRACE_FIELDS:
+                lacking &= ~chunk.untraced
             if lacking.any():
-                text = f"missing or null, which contract {name} does not allow; give the field"
-                yield field, "missing-field", text, lacking
-        if self._contract.may_be_null and "answer" in self._contract.may_be_null:
-            lacking = ~frame["answer_given"]
-            if lacking.any():
-                text = f"missing; contract {name} needs the field (null is allowed)"
-                yield "answer", "missing-field", text, lacking
-        if self._contract.any_of:
-            choices = self._contract.any_of
+                yield field, rule, text, lacking
+
+    @staticmethod
+    def _lacking(frame: pl.DataFrame, contract: Contract) -> Iterator[Broken]:
+        for field in contract.requires:
+            if field not in contract.may_be_null:
+                text = (
+                    f"missing or null, which contract {contract.name} does not allow; "
+                    "give the field"
+                )
+                yield field, "missing-field", text, frame[field].is_null()
+        if "answer" in contract.may_be_null:
+            text = f"missing; contract {contract.name} needs the field (null is allowed)"
+            yield "answer", "missing-field", text, ~frame["answer_given"]
+        if contract.any_of:
+            choices = contract.any_of
             lacking = frame.select(pl.all_horizontal(pl.col(choices).is_null())).to_series()
-            if lacking.any():
-                text = f"missing; contract {name} needs one of {', '.join(choices)}"
-                yield choices[0], "missing-field", text, lacking
+            text = f"missing; contract {contract.name} needs one of {', '.join(choices)}"
+            yield choices[0], "missing-field", text, lacking
 
     def _repeats_among(self, faults: list[RowFault]) -> list[RowFault]:
         """A record with another fault still repeats an ID."""
@@ -113,17 +122,30 @@ def _accused(frame: pl.DataFrame, faults: list[RowFault]) -> pl.Series:
 
 def _row_faults(chunk: Chunk, rows: pl.DataFrame, broken: Broken, id_field: str) -> list[RowFault]:
     field, rule, text, _ = broken
+    unclean = _unclean_ids(rows, field) if rule == "id-whitespace" else {}
     return [
         RowFault(
             *_place(row),
             row[id_field],
             field,
             rule,
-            text,
+            text + unclean.get(row["record"], ""),
             chunk.raw(row["record"]),
         )
         for row in rows.select("source_file", "line", "record", id_field).iter_rows(named=True)
     ]
+
+
+def _unclean_ids(rows: pl.DataFrame, field: str) -> dict[int, str]:
+    """The first unclean ID of each record, its odd characters as escapes."""
+    found = (
+        rows.select("record", id=ids_in(field, rows.schema[field]))
+        .explode("id")
+        .filter(is_unclean(pl.col("id")))
+        .group_by("record")
+        .agg(pl.col("id").first())
+    )
+    return {record: f" (here {text[:80]!a})" for record, text in found.iter_rows()}
 
 
 def _place(row: dict[str, Any]) -> Place:

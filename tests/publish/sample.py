@@ -421,6 +421,7 @@ def report() -> Report:
             },
         ],
         not_observed=[{"metric": "supported_claim_fraction", "needs": ["claims"]}],
+        definitions={"recall": "Requirements hit ÷ requirements."},
         limits=[
             "No internal cause in a model: a wrong answer from complete evidence is all it says.",
             "No entailment, attribution or groundedness: IDs are compared, not sentences.",

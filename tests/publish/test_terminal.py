@@ -62,7 +62,7 @@ def test_an_ordinary_run_fits_a_screen(ordinary: Report) -> None:
 def test_each_failing_case_says_where_it_broke(report: Report, width: int) -> None:
     text = terminal.render(report, color=False, width=width)
     assert "Cases that did not pass (10 of 28)" in text
-    assert "sick-1 or sick-7 or sick-8 lost at top 5: below cutoff" in text
+    assert "sick-1 (or 2 more) lost at top 5: below cutoff" in text
     assert "hotel-unobserved" in text
     assert "salary-of-a-colleague" not in text
 

@@ -60,7 +60,7 @@ FIELD_OF = {
 EVIDENCE = {
     name
     for name in TYPE_OF
-    if name in ("required_ids", "required_groups", "grades", "claims")
+    if name in ("required_ids", "required_groups", "required_claims", "grades", "claims")
     or (name.endswith("_ids") and name != "case_id")
 }
 

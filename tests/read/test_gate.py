@@ -47,7 +47,7 @@ def test_a_line_is_taken_if_and_only_if_a_strict_reading_takes_it(
     monkeypatch.setattr(batches, "BATCH_BYTES", batch[0])
     monkeypatch.setattr(batches, "BATCH_RECORDS", batch[1])
 
-    @examples(40)
+    @examples(30)
     @given(files())
     def agrees(content: bytes) -> None:
         check(content, contract)

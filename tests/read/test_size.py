@@ -45,5 +45,8 @@ def peak(path: Path, records: int) -> int:
 
 @pytest.mark.benchmark
 def test_three_times_the_records_take_no_more_memory(tmp_path: Path) -> None:
-    small, large = (peak(tmp_path / f"{n}.jsonl", n) for n in (100_000, 300_000))
+    # How far the reading thread gets ahead differs from run to run: the lower of two runs each.
+    small, large = (
+        min(peak(tmp_path / f"{n}-{i}.jsonl", n) for i in range(2)) for n in (100_000, 300_000)
+    )
     assert large <= 1.3 * small, f"{small:,} KiB, then {large:,} KiB"

@@ -95,6 +95,14 @@ def test_a_list_under_changing_names_is_still_missed() -> None:
         assert found.places == [(at + 1, "retrieved_ids", "missing-field")]
 
 
+@pytest.mark.usefixtures("_batches")
+def test_an_id_under_changing_names_is_still_missed() -> None:
+    records = [{"case_id": "a"}, {"id": "b"}, {"question": "q"}, {"case_id": "c"}, {"qid": None}]
+    found = read(content(records + records))
+    assert found.lines == [1, 2, 4, 6, 7, 9]
+    assert found.places == [(n, "case_id", "missing-field") for n in (3, 5, 8, 10)]
+
+
 KINDS: list[tuple[Any, Any]] = [(None, []), ("x", ["x"]), (["y", "z"], ["y", "z"])]
 
 
@@ -199,7 +207,7 @@ def test_what_a_file_turned_out_to_hold() -> None:
     index = source.index()
     assert index.fields == {"case_id", "question", "tags"}
     assert index.mapping == {"id": "case_id", "query": "question", "category": "tags"}
-    assert index.dropped == {"x", "y"}
+    assert index.dropped == {"x": 1, "y": 1}
 
 
 def test_unknown_keys_without_end() -> None:

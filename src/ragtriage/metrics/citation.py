@@ -27,7 +27,7 @@ def citation_coverage() -> Ratio:
 
 @metric(family="citation", kind="ratio", needs=(CITED, RETRIEVED), empty=0, source="ragtriage")
 def citation_validity() -> Ratio:
-    """Cited IDs that were retrieved ÷ cited IDs.
+    """Cited IDs that were retrieved ÷ cited IDs; 0 when nothing is cited.
 
     Range 0 to 1; 0 when nothing is cited. Permissions do not count here.
     """

@@ -54,7 +54,7 @@ def recall(k: int | None) -> Ratio:
     family="retrieval", kind="ratio", needs=_NEEDS, cutoff="at_k", empty=0, source="trec_eval P"
 )
 def precision(k: int) -> Ratio:
-    """Relevant IDs in the first k ÷ k, however many were returned.
+    """Relevant IDs in the first k ÷ k, however many were returned; 0 when none was.
 
     Range 0 to 1. 0 when nothing was returned or nothing is required.
     """
@@ -71,7 +71,7 @@ def precision(k: int) -> Ratio:
     source="set precision of what was considered",
 )
 def context_precision(k: int) -> Ratio:
-    """Relevant IDs in the first k ÷ IDs considered.
+    """Relevant IDs in the first k ÷ IDs considered; 0 when nothing was returned.
 
     Formula: |relevant in R@k| / |R@k|. Range 0 to 1. 0 when nothing was returned. The set
     form: the order within R@k does not count (average precision is the rank-aware one).
@@ -112,7 +112,7 @@ def all_required(k: int) -> pl.Expr:
     family="retrieval", kind="score", needs=_NEEDS, cutoff="both", source="trec_eval recip_rank"
 )
 def reciprocal_rank(k: int | None) -> pl.Expr:
-    """1 ÷ rank of the first relevant ID; within the first k, or uncut.
+    """1 ÷ rank of the first relevant ID, within k or uncut; 0 when there is none.
 
     Range 0 to 1. 0 when there is none.
     """
@@ -129,7 +129,8 @@ def average_precision(k: int) -> pl.Expr:
     requirement ÷ r), ÷ |G|. Range 0 to 1. A requirement never hit adds 0; undefined when
     nothing is required.
     """
-    credit = pl.col("hit_credit").list.head(_hits(k)).list.sum().fill_null(0.0)
+    # The empty sum is -0.0 in polars.
+    credit = pl.col("hit_credit").list.head(_hits(k)).list.sum().fill_null(0.0) + 0.0
     return _where_required(credit / _REQUIREMENTS)
 
 
@@ -141,7 +142,7 @@ def ndcg(k: int) -> pl.Expr:
     grade, 1 when ungraded. A requirement pays once. Range 0 to 1 (capped: an ID that meets two
     requirements at once could exceed it). Undefined when nothing is required.
     """
-    gained = pl.col("hit_gain").list.head(_hits(k)).list.sum().fill_null(0.0)
+    gained = pl.col("hit_gain").list.head(_hits(k)).list.sum().fill_null(0.0) + 0.0
     ideal = pl.col("ideal_gain").list.head(k).list.sum()
     return _where_required(pl.min_horizontal(gained / ideal, pl.lit(1.0)))
 

@@ -58,6 +58,8 @@ def example(name: str) -> str:
         raise UsageError(f"--example: no contract {name!r}{nearest(name, known)}; one of {known}")
     fields = set(_VALUES) if name == "auto" else {*contract.requires, *contract.any_of, *_ALWAYS}
     fields -= {"required_groups", "grades"}
+    if name == "claims":
+        fields |= {"required_ids", "context_ids", "answer"}
     if name == "ranking":
         fields -= {"answer_correct"}
     first = {field: value for field, value in _VALUES.items() if field in fields}

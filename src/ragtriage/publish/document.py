@@ -191,6 +191,7 @@ class Report(TypedDict):
     rejects: dict[str, int]
     gates: list[GateRow]
     not_observed: list[NotObserved]
+    definitions: dict[str, str]
     limits: list[str]
     cases: list[CaseEntry]
     cases_omitted: int

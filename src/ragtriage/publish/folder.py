@@ -68,7 +68,10 @@ class RunFolder:
     def write_text(self, name: str, text: str) -> None:
         """One UTF-8 text file with Unix line ends, whatever the locale."""
         target = self._work / name
-        with _writing(target), target.open("w", encoding="utf-8", newline="\n") as stream:
+        with (
+            _writing(target),
+            target.open("w", encoding="utf-8", errors="backslashreplace", newline="\n") as stream,
+        ):
             stream.write(text)
 
     def write_json(self, name: str, value: Any) -> None:

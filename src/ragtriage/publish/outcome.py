@@ -103,7 +103,8 @@ class Outcome:
             for name in self.overflowed
         ]
         if self.given.dropped:
-            names = ", ".join(self.given.dropped[:10])
+            first = list(self.given.dropped.items())[:10]
+            names = ", ".join(f"{name} ({n:,})" for name, n in first)
             notes.append(f"unknown fields set aside (--extra ignore): {names}")
         return notes + self.given.notes
 
@@ -130,7 +131,7 @@ def manifest(outcome: Outcome, status: str, timings: dict[str, float]) -> dict[s
         "contract": request.contract,
         "cutoffs": run["cutoffs"],
         "normalizer": request.normalizer,
-        "config": request.model_dump(mode="json", by_alias=True, exclude={"out", "run_id"}),
+        "config": request.model_dump(by_alias=True, exclude={"out", "run_id"}),
         "mapping": run["mapping"],
         "fields": sorted(outcome.given.fields),
         "dropped": outcome.given.dropped,

@@ -86,6 +86,7 @@ def build_report(  # noqa: PLR0913 - a report has all these parts, each by name
             for name, declared in REGISTRY.items()
             if not declared.observed(fields)
         ],
+        definitions={column.metric.name: column.metric.about for column in columns},
         limits=list(LIMITS),
         cases=_cases(shown, ledger, columns),
         cases_omitted=run["n_cases"] - shown.height,

@@ -14,11 +14,10 @@ from rich.table import Table
 from rich.text import Text
 
 from ragtriage.publish import wording
-from ragtriage.publish.document import CaseEntry, Report
+from ragtriage.publish.document import CaseEntry, Report, StageRow
 from ragtriage.publish.escape import first, terminal
 
 CASES = 10
-STAGE_ROWS = 10
 GATES = 10
 SLICE_VALUES = 5
 NARROW = 80
@@ -100,20 +99,26 @@ def _head(console: Console, report: Report) -> None:
 
 
 def _stages(console: Console, report: Report) -> None:
+    """A row a stage, its break points beside it, most cases first."""
     rows = [row for row in report["stages"] if row["slice"] == "all"]
-    shown, rest = first(rows, STAGE_ROWS)
-    cells = [
-        [
-            _text(wording.stage_words(row["stage"]), GOOD if row["stage"] == "pass" else BAD),
-            _text(row["break_point"] or ""),
-            Text(f"{row['n']:,}"),
-            Text(wording.percent(row["share"])),
-        ]
-        for row in shown
-    ]
-    _table(console, "Where the cases broke (stage, break point, cases, share)", (2, 3), cells)
-    if rest:
-        console.print(Text(rest, SOFT))
+    by_stage: dict[str, list[StageRow]] = {}
+    for row in rows:
+        by_stage.setdefault(row["stage"], []).append(row)
+    cells = []
+    for stage, parts in sorted(by_stage.items(), key=lambda item: -sum(r["n"] for r in item[1])):
+        shares = [row["share"] for row in parts if row["share"] is not None]
+        points = ", ".join(f"{r['break_point']} {r['n']:,}" for r in parts if r["break_point"])
+        cells.append(
+            [
+                _text(wording.stage_words(stage), GOOD if stage == "pass" else BAD),
+                Text(f"{sum(row['n'] for row in parts):,}"),
+                Text(wording.percent(sum(shares)) if shares else ""),
+                _sentence(points, SOFT),
+            ]
+        )
+    run = report["run"]
+    ran = f"{run['n_cases'] - run['n_not_run']:,}"
+    _table(console, f"Where the cases broke (share of the {ran} run)", (1, 2), cells)
 
 
 def _where(case: CaseEntry, k: int) -> str:
@@ -121,8 +126,8 @@ def _where(case: CaseEntry, k: int) -> str:
     for row in wording.lost_first(case)[:1]:
         for step in wording.path(row, k):
             if step.state == "lost":
-                ids = terminal(" or ".join(row["ids"]), 40)
-                return f"{ids} lost at {step.name}: {step.text}"
+                others = f" (or {len(row['ids']) - 1:,} more)" if len(row["ids"]) > 1 else ""
+                return f"{terminal(row['ids'][0], 40)}{others} lost at {step.name}: {step.text}"
     return wording.headline(case)
 
 

@@ -34,14 +34,16 @@ class Chunk:
     """Rows that decode, as the model has them, and the faults of records.
 
     `counts`: lines read and blank lines, by file. `raw` gives a record's own text, for the rules
-    that come later. A joined chunk's faults may be of its rows; `settle` then puts every fault
-    at the record that is to blame, and sets that record's partner aside with it.
+    that come later. `untraced`: rows that stand without a trace, as was allowed. A joined chunk's
+    faults may be of its rows; `settle` then puts every fault at the record that is to blame, and
+    sets that record's partner aside with it.
     """
 
     frame: pl.DataFrame
     faults: list[RowFault]
     counts: list[tuple[str, int, int]]
     raw: Callable[[int], str]
+    untraced: pl.Series | None = None
     settle: Callable[[list[RowFault]], list[RowFault]] | None = None
 
 

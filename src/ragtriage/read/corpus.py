@@ -8,7 +8,7 @@ import polars as pl
 
 from ragtriage.read.chunk import Chunk
 from ragtriage.read.index import Duplicates, find_duplicates
-from ragtriage.read.input import entry_of
+from ragtriage.read.input import entry_of, index_all
 from ragtriage.read.sources import sources_for
 from ragtriage.request import EvaluateRequest
 from ragtriage.schemas.inputs import CorpusRows, dtypes
@@ -27,7 +27,7 @@ def open_corpus(request: EvaluateRequest) -> CorpusInput | None:
     if not request.corpus:
         return None
     sources = sources_for(request.corpus, "corpus", request, None)
-    pairs = [(source, source.index()) for source in sources]
+    pairs = index_all(sources)
     chunks = [chunk for source, index in pairs for chunk in source.chunks(index)]
     for chunk in chunks:
         chunk.frame = chunk.frame.select(list(dtypes(CorpusRows)))

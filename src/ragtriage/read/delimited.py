@@ -14,7 +14,7 @@ import polars as pl
 
 from ragtriage.errors import InputError
 from ragtriage.read.aliases import Key, KeyResolver
-from ragtriage.read.batches import Batch, BatchBuilder, Reader, is_blank, skip_bom
+from ragtriage.read.batches import Batch, BatchBuilder, Reader, skip_bom
 from ragtriage.read.files import InputFile
 from ragtriage.read.gate import takes_text
 
@@ -79,6 +79,12 @@ def _header(rows: Iterator[list[str]], file: InputFile) -> list[str]:
         )
     if not header:
         raise InputError(f"{file.name}:1: header: the first line is blank; give a header line")
+    if len(header) == 1 and (other := next((c for c in ";\t,|" if c in header[0]), None)):
+        raise InputError(
+            f"{file.name}:1: header: one column, {header[0][:60]!r}; the file seems to be "
+            f"separated by {other!r}: save it with commas (.csv) or tabs (.tsv)"
+        )
+    header = [name or f"column {place}" for place, name in enumerate(header, 1)]
     twice = sorted({name for name in header if header.count(name) > 1})
     if twice:
         raise InputError(
@@ -107,7 +113,7 @@ def _batches(
         source.taken.clear()
         if cells is None and not problem:
             break
-        if not problem and (not cells or is_blank(raw)):
+        if not problem and (not cells or _is_empty(cells, prefixes)):
             builder.add_blank(raw.count(b"\n") or 1)
             continue
         line, problem = _as_json(cells or [], problem, prefixes, encoders)
@@ -115,6 +121,11 @@ def _batches(
         if builder.full:
             yield builder.take()
     yield builder.take()
+
+
+def _is_empty(cells: list[str], prefixes: list[str]) -> bool:
+    """A row of empty cells, as spreadsheets leave them below their data."""
+    return len(cells) == len(prefixes) and not any(cell.strip() for cell in cells)
 
 
 def _as_json(

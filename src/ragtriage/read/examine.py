@@ -9,23 +9,22 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, cast
+from typing import Any
 
-import msgspec
 import polars as pl
 
 from ragtriage.read.aliases import Key, KeyResolver
-from ragtriage.read.types import ITEM_MUST_HAVE, annotation
-from ragtriage.schemas.fields import CLAIMS, GRADES, FieldInfo
+from ragtriage.read.faults import (
+    CORRECT,
+    SURROGATE,
+    Fault,
+    encodable,
+    faults_of,
+    kind_of,
+    shown,
+)
+from ragtriage.schemas.fields import FieldInfo
 from ragtriage.schemas.rules import message
-
-
-class Fault(NamedTuple):
-    """One broken rule of one record."""
-
-    field: str
-    rule: str
-    message: str
 
 
 @dataclass
@@ -98,8 +97,8 @@ class Examiner:
         return seen
 
     def _take(self, name: str, value: Any, seen: Examined, joining: dict[str, list[str]]) -> None:
-        if not _encodable(name):
-            seen.faults.append(Fault(repr(name), "encoding", _SURROGATE))
+        if not encodable(name):
+            seen.faults.append(Fault(repr(name), "encoding", SURROGATE))
             return
         key = self._resolver.resolve(name)
         if key is None:
@@ -145,13 +144,13 @@ class Examiner:
             tags = [] if faults else value
         elif isinstance(value, str | int) or (isinstance(value, float) and math.isfinite(value)):
             text = value if isinstance(value, str) else json.dumps(value)
-            if not _encodable(text):
-                seen.faults.append(Fault(key.name, "encoding", _SURROGATE))
+            if not encodable(text):
+                seen.faults.append(Fault(key.name, "encoding", SURROGATE))
                 return
             tags = [f"{key.name}={text}"] if text.strip() else []
         else:
             seen.faults.append(
-                Fault(key.name, "type", f"expected text, got {_shown(value)}{_CORRECT}")
+                Fault(key.name, "type", f"expected text, got {shown(value)}{CORRECT}")
             )
             return
         joining[key.name] = tags
@@ -163,77 +162,6 @@ class Examiner:
             return
         if not any(fault.field == self._id_field for fault in seen.faults):
             seen.faults.append(Fault(self._id_field, "missing-field", message("missing-field")))
-
-
-def faults_of(name: str, value: Any, dtype: pl.DataType, info: FieldInfo) -> list[Fault]:
-    """Every structural fault of one field's value, walking into lists and objects."""
-    if value is None:
-        return []
-    if not _encodable_deep(value):
-        return [Fault(name, "encoding", _SURROGATE)]
-    if isinstance(dtype, pl.List):
-        return _list_faults(name, value, dtype)
-    if dtype == pl.Float64 and isinstance(value, float) and not math.isfinite(value):
-        return [Fault(name, "weight", message("weight"))]
-    try:
-        msgspec.convert(value, annotation(dtype), strict=True)
-    except (msgspec.ValidationError, OverflowError):
-        return [_type_fault(name, value, dtype, label=info.label)]
-    return []
-
-
-_CORRECT = "; correct the value"
-_SURROGATE = "holds an escaped lone surrogate, which no text can; correct the escape"
-
-
-def _list_faults(name: str, value: Any, dtype: pl.List) -> list[Fault]:
-    if not isinstance(value, list):
-        hint = _CORRECT
-        if isinstance(value, str) and not isinstance(dtype.inner, pl.List | pl.Struct):
-            hint = f"; write [{json.dumps(value[:40], ensure_ascii=False)}] for one"
-        return [Fault(name, "type", f"expected {_words(dtype)}, got {_kind(value)}{hint}")]
-    faults: list[Fault] = []
-    for item in value:
-        if item is None:
-            faults.append(Fault(name, "null-item", message("null-item")))
-        elif isinstance(dtype.inner, pl.List):
-            faults += _list_faults(name, item, dtype.inner)
-        elif isinstance(dtype.inner, pl.Struct):
-            faults += _object_faults(name, item, dtype.inner)
-        elif not isinstance(item, str):
-            what = f"expected {_words(dtype)}, holds {_shown(item)}; write IDs as strings"
-            faults.append(Fault(name, "type", what))
-    return list(dict.fromkeys(faults))
-
-
-def _object_faults(name: str, item: Any, dtype: pl.Struct) -> list[Fault]:
-    if not isinstance(item, dict):
-        return [Fault(name, "type", f"expected objects, holds {_shown(item)}{_CORRECT}")]
-    members = {member.name: member.dtype for member in dtype.fields}
-    faults = [
-        Fault(name, "unknown-field", f"an item has the unknown key {key!r}; remove it")
-        for key in item
-        if key not in members
-    ]
-    for key, member in members.items():
-        if key not in item and key in ITEM_MUST_HAVE:
-            faults.append(Fault(name, "missing-field", f"an item lacks `{key}`; give it"))
-        elif item.get(key) is None:
-            if key in ITEM_MUST_HAVE and key in item:
-                why = f"an item has a null `{key}`; give the value"
-                faults.append(Fault(name, "null-item", why))
-        else:
-            info = FieldInfo("", label=key == "supported")
-            found = faults_of(f"{name}.{key}", item[key], cast("pl.DataType", member), info)
-            faults += [Fault(name, fault.rule, f"`{key}`: {fault.message}") for fault in found]
-    return faults
-
-
-def _type_fault(name: str, value: Any, dtype: pl.DataType, *, label: bool) -> Fault:
-    if label:
-        return Fault(name, "answer-label", f"{message('answer-label')} (got {_shown(value)})")
-    hint = "; write IDs as strings" if dtype == pl.String else _CORRECT
-    return Fault(name, "type", f"expected {_words(dtype)}, got {_shown(value)}{hint}")
 
 
 def _parse(line: bytes, seen: Examined) -> _Pairs | None:
@@ -255,7 +183,7 @@ def _parse(line: bytes, seen: Examined) -> _Pairs | None:
         seen.faults.append(_syntax_fault(why))
         return None
     if not isinstance(parsed, _Pairs):
-        why = f"{message('not-an-object')} (got {_kind(parsed)})"
+        why = f"{message('not-an-object')} (got {kind_of(parsed)})"
         seen.faults.append(Fault("record", "not-an-object", why))
         return None
     return parsed
@@ -303,55 +231,6 @@ def _plain(value: Any, repeated: list[str], depth: int) -> Any:
     return value
 
 
-def _encodable(text: str) -> bool:
-    return not any("\ud800" <= char <= "\udfff" for char in text)
-
-
-def _encodable_deep(value: Any) -> bool:
-    if isinstance(value, str):
-        return _encodable(value)
-    if isinstance(value, list):
-        return all(_encodable_deep(item) for item in value)
-    if isinstance(value, dict):
-        return all(_encodable_deep(item) for pair in value.items() for item in pair)
-    return True
-
-
 def _at(key: str) -> str:
     """A key as a message shows it: one line, at most 80 characters, no control character."""
     return key[:80] if key.isprintable() and key else repr(key[:80])
-
-
-def _kind(value: Any) -> str:
-    names = {str: "a string", bool: "a Boolean", int: "a number", float: "a number"}
-    if value is None:
-        return "null"
-    if isinstance(value, dict | _Pairs):
-        return "an object"
-    return names.get(type(value), "a list")
-
-
-def _shown(value: Any) -> str:
-    if isinstance(value, str | bool | int | float):
-        text = json.dumps(value)
-        return text if len(text) <= 60 else text[:59] + "…"  # noqa: PLR2004 - fits one line
-    return _kind(value)
-
-
-def _words(dtype: Any) -> str:
-    if dtype == GRADES:
-        return "a list of {id, grade}"
-    if dtype == CLAIMS:
-        return "a list of {claim_id, supported, …}"
-    if isinstance(dtype, pl.List):
-        return (
-            "a list of lists of strings"
-            if isinstance(dtype.inner, pl.List)
-            else "a list of strings"
-        )
-    return {
-        pl.String: "a string",
-        pl.Boolean: "true or false",
-        pl.Int64: "a whole number of at most 64 bits",
-        pl.Float64: "a finite number",
-    }[type(dtype) if isinstance(dtype, pl.DataType) else dtype]

@@ -8,6 +8,7 @@ this, may then be given its bytes. Whatever the gate stops is examined field by 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import replace
 from operator import attrgetter
 from typing import Any
@@ -41,6 +42,7 @@ class Profile:
         self.kinds: dict[str, str] = {}
         self.mixed: set[str] = set()
         self.unknown: dict[str, None] = {}
+        self.dropped: Counter[str] = Counter()
         self.records = 0
 
     def admit(self, seen: Examined) -> bool:
@@ -67,10 +69,16 @@ class Profile:
         for name in seen.unknown[: _MOST_UNKNOWN - len(self.unknown)]:
             changed |= name not in self.unknown
             self.unknown[name] = None
+        self.dropped.update(seen.unknown)
         present = {key.field for key in seen.keys.values()}
         self.always = present if self.records == 0 else self.always & present
         self.records += 1
         return changed
+
+    def take(self, gate: Gate) -> None:
+        """Learn from records that a gate just let through."""
+        self.always -= gate.absent
+        self.dropped.update(gate.set_aside)
 
     def settle(self) -> None:
         """All is seen: a mapped key that only ever held text is scalar, so null means none."""
@@ -101,13 +109,14 @@ class Gate:
         self.keys = list(profile.keys.values())
         self._kinds = profile.kinds
         self._required = [
-            key for key in self.keys if key.name in profile.steady or key.field in must
+            key for key in self.keys if key.name in profile.steady or key.field in {*must, id_field}
         ]
         self._optional = {
             f"f{i}": key.field for i, key in enumerate(self.keys) if key not in self._required
         }
         self._unknown = {f"u{i}": name for i, name in enumerate(profile.unknown)}
         self.absent: set[str] = set()
+        self.set_aside: Counter[str] = Counter()
         self._nested = [f"f{i}" for i, key in enumerate(self.keys) if _is_nested(dtypes[key.field])]
         self.lists = {
             key.name
@@ -122,7 +131,8 @@ class Gate:
     def ids(self, lines: list[bytes]) -> list[str] | None:
         """The case IDs of records that are all good, or None when one is not.
 
-        Afterwards `absent` holds the fields that some of the records lack.
+        Afterwards `absent` holds the fields that some of the records lack, and `set_aside`
+        counts the unknown keys they have.
         """
         if self._attribute is None:
             return None
@@ -141,6 +151,7 @@ class Gate:
         decode = self._decode
         expected = len(self._required) * len(lines)
         self.absent = set()
+        self.set_aside = Counter()
         if not (self._optional or self._nested or self._unknown):
             read_id = attrgetter(attribute)
             return [read_id(decode(line)) for line in lines], expected
@@ -169,6 +180,7 @@ class Gate:
         for name in self._unknown:
             value = getattr(record, name)
             if value is not unset:
+                self.set_aside[self._unknown[name]] += 1
                 count += 1 + _keys_in(value, 1)
         return count
 

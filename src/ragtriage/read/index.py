@@ -35,7 +35,7 @@ class FileIndex:
     clean: list[bool] = field(default_factory=list)
     hashes: list[pl.Series] = field(default_factory=list)
     mapping: dict[str, str] = field(default_factory=dict)
-    dropped: set[str] = field(default_factory=set)
+    dropped: dict[str, int] = field(default_factory=dict)
 
 
 class Source(Protocol):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 
 import polars as pl
 
+from ragtriage.errors import InputError, UsageError, nearest
 from ragtriage.read.chunk import Chunk
 from ragtriage.read.index import Duplicates, FileIndex, Source, find_duplicates
 from ragtriage.read.sources import frame_source, sources_for
@@ -21,15 +23,17 @@ Chunks = Callable[[], Iterator[Chunk]]
 class Input:
     """What is to be evaluated.
 
-    `fields`: what the files supply, over all of them. `files`: what was read, for the manifest.
+    `fields`: what the files supply, over all of them, under the names in `keys`. `files`: what
+    was read, for the manifest.
     """
 
     fields: set[str]
     duplicates: Duplicates
     chunks: Chunks
     files: list[dict[str, Any]] = field(default_factory=list)
+    keys: set[str] = field(default_factory=set)
     mapping: dict[str, str] = field(default_factory=dict)
-    dropped: list[str] = field(default_factory=list)
+    dropped: dict[str, int] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
 
@@ -48,15 +52,53 @@ def open_input(request: EvaluateRequest, frame: pl.DataFrame | None, spill: Path
 
 def indexed(sources: list[Source]) -> Input:
     """First pass over sources that make up one input."""
-    pairs = [(source, source.index()) for source in sources]
+    pairs = index_all(sources)
     return Input(
         fields=set().union(*(index.fields for _, index in pairs)),
         duplicates=find_duplicates(pairs),
         chunks=lambda: _chunks(pairs),
         files=[entry_of(index) for _, index in pairs],
+        keys={name for _, index in pairs for name in index.profile.keys},
         mapping={theirs: ours for _, index in pairs for theirs, ours in index.mapping.items()},
-        dropped=sorted({name for _, index in pairs for name in index.dropped}),
+        dropped=dropped_by([index for _, index in pairs]),
     )
+
+
+def index_all(sources: list[Source]) -> list[tuple[Source, FileIndex]]:
+    """Index each source.
+
+    Raises:
+        InputError: some cannot be read; the text names every one of them.
+    """
+    pairs, problems = [], []
+    for source in sources:
+        try:
+            pairs.append((source, source.index()))
+        except InputError as error:
+            problems.append(str(error))
+    if problems:
+        raise InputError("\n".join(problems))
+    return pairs
+
+
+def dropped_by(indexes: list[FileIndex]) -> dict[str, int]:
+    """Unknown fields that were set aside, and in how many records, over all files."""
+    total: Counter[str] = Counter()
+    for index in indexes:
+        total.update(index.dropped)
+    return dict(sorted(total.items()))
+
+
+def check_mapping(mapping: dict[str, str], given: Input) -> None:
+    """Is every mapped name in some file?
+
+    Raises:
+        UsageError: a name is in none: most likely it is misspelt.
+    """
+    for theirs, ours in mapping.items():
+        if given.fields and theirs not in given.keys:
+            near = nearest(theirs, sorted({*given.keys, *given.dropped}))
+            raise UsageError(f"--map {theirs}={ours}: no record has a field {theirs!r}{near}")
 
 
 def _chunks(pairs: list[tuple[Source, FileIndex]]) -> Iterator[Chunk]:

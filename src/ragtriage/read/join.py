@@ -14,7 +14,7 @@ import polars as pl
 
 from ragtriage.read.chunk import Chunk, Place, RowFault
 from ragtriage.read.index import Source, find_duplicates, repeat_fault
-from ragtriage.read.input import Input, entry_of
+from ragtriage.read.input import Input, dropped_by, entry_of, index_all
 from ragtriage.read.sources import sources_for
 from ragtriage.read.tables import CHUNK_ROWS
 from ragtriage.request import EvaluateRequest
@@ -43,8 +43,9 @@ def open_joined(request: EvaluateRequest, spill: Path | None) -> Input:
         duplicates={},
         chunks=join.chunks,
         files=[entry_of(index) for side in both for index in side.indexes],
+        keys={name for side in both for i in side.indexes for name in i.profile.keys},
         mapping={t: o for side in both for i in side.indexes for t, o in i.mapping.items()},
-        dropped=sorted({name for side in both for i in side.indexes for name in i.dropped}),
+        dropped=dropped_by([index for side in both for index in side.indexes]),
         notes=join.notes,
     )
 
@@ -53,7 +54,7 @@ class _Side:
     """All records of one role: sound rows, faults, and each record's own text."""
 
     def __init__(self, sources: list[Source]) -> None:
-        pairs = [(source, source.index()) for source in sources]
+        pairs = index_all(sources)
         self.indexes = [index for _, index in pairs]
         self.fields: set[str] = set().union(*(index.fields for index in self.indexes))
         self._chunks = [chunk for source, index in pairs for chunk in source.chunks(index)]
@@ -203,6 +204,7 @@ class _Join:
             faults=self._conflicts(paired),
             counts=[],
             raw=lambda _line: "",
+            untraced=~paired["traced"],
             settle=lambda faults: self._settled(faults, by_record),
         )
 

@@ -65,7 +65,6 @@ class TableSource:
             index.profile.keys[key.name] = key
         index.fields = {key.field for key in keys}
         index.mapping = {key.name: key.field for key in keys if key.name != key.field}
-        index.dropped = set(self._schema()) - {key.name for key in keys}
         id_key = next((key for key in keys if key.field == self._id_field), None)
         if id_key is None:
             raise InputError(
@@ -74,6 +73,9 @@ class TableSource:
         for part in self._slices([id_key.name]):
             ids = part[id_key.name].cast(pl.String)
             index.hashes.append(hash_ids(ids.drop_nulls()))
+        rows = sum(part.len() for part in index.hashes)
+        taken = {key.name for key in keys}
+        index.dropped = {name: rows for name in sorted(self._schema()) if name not in taken}
         return index
 
     def chunks(self, index: FileIndex) -> Iterator[Chunk]:
@@ -162,6 +164,8 @@ class TableSource:
     def _fits(self, dtype: pl.DataType, key: Key) -> bool:
         expected = self._dtypes[key.field]
         if (key.scalar or key.joins) and fits(dtype, pl.String()):
+            return True
+        if key.joins and (dtype.is_integer() or dtype == pl.Boolean):
             return True
         return fits(dtype, expected)
 

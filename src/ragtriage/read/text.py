@@ -13,7 +13,8 @@ from ragtriage.errors import InputError
 from ragtriage.read.aliases import Key, KeyResolver
 from ragtriage.read.batches import Batch, JsonLines, Reader
 from ragtriage.read.chunk import Chunk, RowFault, readable
-from ragtriage.read.examine import Examined, Examiner, Fault
+from ragtriage.read.examine import Examined, Examiner
+from ragtriage.read.faults import Fault
 from ragtriage.read.files import InputFile, fingerprint, open_bytes, unchanged
 from ragtriage.read.frame import canonical_frame, direct_frame, whole_frame
 from ragtriage.read.gate import Gate, Profile
@@ -56,7 +57,7 @@ class TextSource:
         for batch in self._batches():
             ids = gate.ids(batch.lines) if gate else None
             if ids is not None and gate is not None:
-                profile.always -= gate.absent
+                profile.take(gate)
             index.clean.append(ids is not None and batch.blank == 0)
             if ids is None:
                 gate, ids = self._learn(batch, profile, gate)
@@ -68,7 +69,7 @@ class TextSource:
         index.must = (self._evidence & index.fields) | settled
         index.partial = index.must - profile.always
         index.mapping = {name: key.field for name, key in profile.keys.items() if name != key.field}
-        index.dropped = set(profile.unknown)
+        index.dropped = dict(sorted(profile.dropped.items()))
         return index
 
     def chunks(self, index: FileIndex) -> Iterator[Chunk]:
@@ -95,15 +96,17 @@ class TextSource:
     def positions(self, index: FileIndex, wanted: pl.Series) -> Iterator[tuple[str, int]]:
         """IDs whose hash is wanted, with their lines, in file order."""
         gate = self._gate(index.profile, must=set())
-        hashes = set(wanted)
         for batch, known in zip(self._batches(), index.hashes, strict=False):
             if not known.is_in(wanted.implode()).any():
                 continue
-            for i, line in enumerate(batch.lines):
-                ids = gate.ids([line])
-                case_id = ids[0] if ids else self._examiner.examine(line).case_id
-                if case_id is not None and hash_ids([case_id])[0] in hashes:
-                    yield case_id, batch.numbers[i]
+            ids: list[str | None] = [*(gate.ids(batch.lines) or ())]
+            for line in batch.lines if not ids else ():
+                found = gate.ids([line])
+                ids.append(found[0] if found else self._examiner.examine(line).case_id)
+            series = pl.Series(ids, dtype=pl.String)
+            sought = hash_ids(series).is_in(wanted.implode()) & series.is_not_null()
+            for i in sought.arg_true():
+                yield series[i], batch.numbers[i]
 
     def _batches(self) -> Iterator[Batch]:
         with open_bytes(self.file) as stream:
@@ -123,7 +126,7 @@ class TextSource:
             if gate and batch.broken.keys().isdisjoint(run):
                 found = gate.ids(batch.lines[start : run.stop])
             if found is not None and gate is not None:
-                profile.always -= gate.absent
+                profile.take(gate)
                 ids += found
                 continue
             gate, found = self._learn_run(batch, run, profile, gate)
@@ -137,7 +140,7 @@ class TextSource:
         for i in run:
             found = gate.ids([batch.lines[i]]) if gate and i not in batch.broken else None
             if found is not None and gate is not None:
-                profile.always -= gate.absent
+                profile.take(gate)
                 ids += found
                 continue
             seen = self._examine(batch, i)

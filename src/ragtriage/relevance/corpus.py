@@ -27,7 +27,8 @@ class Corpus:
         differ = pl.col("revision") != pl.col("indexed_revision")
         table = rows.select(
             pl.col("evidence_id").alias("id"),
-            "equivalence_group",
+            # Nobody means an empty name as a group.
+            pl.when(pl.col("equivalence_group").str.contains(r"\S")).then("equivalence_group"),
             pl.col("in_source").fill_null(True),
             indexed=pl.when(pl.col("in_index").eq_missing(False) | differ.fill_null(False))
             .then(False)

@@ -1,0 +1,284 @@
+"""One run in progress: the steps folded over chunks. Every step is elsewhere; this calls them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+
+import polars as pl
+
+from ragtriage.errors import InputError, InvalidRowsError
+from ragtriage.gates import Gate, Verdict, check_observed, judge, parse_gate, threshold_gates
+from ragtriage.metrics import columns_for
+from ragtriage.publish.folder import RunFolder
+from ragtriage.publish.outcome import Outcome, manifest, write_outcome
+from ragtriage.publish.tables import (
+    case_table,
+    claims_table,
+    evidence_table,
+    reject_table,
+    rows_table,
+)
+from ragtriage.read.ahead import ahead
+from ragtriage.read.chunk import Chunk, RowFault
+from ragtriage.read.corpus import joined_rows, open_corpus
+from ragtriage.read.input import Input, check_mapping, open_input
+from ragtriage.read.join import open_joined
+from ragtriage.relevance import Corpus
+from ragtriage.request import EvaluateRequest, load_about
+from ragtriage.run import Run
+from ragtriage.schemas import results
+from ragtriage.schemas.contracts import CONTRACTS
+from ragtriage.schemas.inputs import CaseRows, CorpusRows
+from ragtriage.scoring import Scored, score
+from ragtriage.summary import STANDARD_SLICES, Summary
+from ragtriage.tally import SHOWN_CASES, FileLines, Tally
+from ragtriage.validate import Validator
+
+_TABLES = ("cases", "evidence", "claims", "rejects")
+Progress = Callable[[str, int], None]
+
+
+class Evaluation:
+    """One run in progress."""
+
+    def __init__(
+        self,
+        request: EvaluateRequest,
+        folder: RunFolder | None,
+        run_id: str,
+        *,
+        keep_frames: bool,
+        progress: Progress | None,
+    ) -> None:
+        self._request = request
+        self._folder = folder
+        self._run_id = run_id
+        self._keep = keep_frames
+        self._progress = progress or (lambda _step, _lines: None)
+        self._gates = _parsed_gates(request)
+        self._about = load_about(request.about) if request.about else {}
+        self._tally = Tally(shown=None if request.all_cases else SHOWN_CASES)
+        self._kept: dict[str, list[pl.DataFrame]] = {name: [] for name in _TABLES}
+        self._parts = dict.fromkeys(_TABLES, 0)
+        self._timings: dict[str, float] = {}
+
+    def run(
+        self, frame: pl.DataFrame | None, started: datetime, digests: dict[str, str] | None = None
+    ) -> Run:
+        """All of it."""
+        request = self._request
+        with self._timed("index"):
+            self._progress("indexing", 0)
+            spill = self._folder.spill if self._folder else None
+            given = _opened(request, frame, spill)
+            for gate in self._gates if given.fields else ():
+                check_observed(gate, given.fields, request.k)
+            corpus = self._corpus(given)
+            _check_digests(given, digests)
+        columns = [c for c in columns_for(request.k) if c.metric.observed(given.fields)]
+        summary = Summary(columns, request.slice, weighted="weight" in given.fields)
+        self._fold(given, corpus, summary)
+        self._refuse_if_invalid(given, summary, started)
+        outcome = self._outcome(given, summary, started)
+        if self._folder is not None:
+            write_outcome(outcome, self._folder, self._timings)
+        return Run.of(outcome, self._folder, self._kept if self._keep else None)
+
+    def check(self) -> FileLines:
+        """The first half of it."""
+        request = self._request
+        given = _opened(request, None, None)
+        self._corpus(given)
+        validator = Validator(CaseRows, CONTRACTS[request.contract], given.duplicates)
+        accepted = 0
+        for chunk in given.chunks():
+            rows, faults = validator.check(chunk)
+            self._count(chunk)
+            self._set_aside(faults)
+            accepted += rows.height
+            self._progress("checking", self._tally.totals.read)
+        if self._tally.n_refused:
+            total = self._tally.n_refused
+            note = f"{total:,} {'error' if total == 1 else 'errors'}"
+            if total > len(self._tally.messages):
+                note += "; evaluate writes every one to rejects/"
+            raise InvalidRowsError(self._tally.messages, total, None, note)
+        if not accepted:
+            raise InputError(f"{_names(given)}: no case in it")
+        return self._tally.totals
+
+    def _corpus(self, given: Input) -> Corpus | None:
+        rows = open_corpus(self._request)
+        if rows is None:
+            return None
+        validator = Validator(CorpusRows, None, rows.duplicates, "evidence_id")
+        accepted = []
+        for chunk in rows.chunks:
+            good, faults = validator.check(chunk)
+            self._count(chunk)
+            self._set_aside(faults)
+            accepted.append(good)
+        given.files += rows.files
+        return Corpus.from_rows(joined_rows(accepted))
+
+    def _fold(self, given: Input, corpus: Corpus | None, summary: Summary) -> None:
+        """Second pass: three steps a chunk, each a chunk ahead of the next; order is kept.
+
+        Reading and checking, scoring, and here summing and writing.
+        """
+        full = columns_for(self._request.k)
+        taken_in = self._tally.totals.accepted
+        for chunk, faults, accepted, scored in ahead(self._scored(given, corpus)):
+            self._count(chunk)
+            self._set_aside(faults)
+            taken_in += accepted
+            self._progress("evaluating", self._tally.totals.read)
+            if scored is None:
+                continue
+            with self._timed("sum"):
+                summary.add(scored.cases)
+                self._tally.add_cases(scored.cases, scored.ledger)
+            with self._timed("write"):
+                self._write("cases", case_table(scored.cases, full))
+                self._write("evidence", evidence_table(scored.ledger))
+                if "claims" in given.fields:
+                    self._write("claims", claims_table(scored.claims))
+        if not self._request.cases:
+            self._tally.check_lines(taken_in)
+
+    def _scored(
+        self, given: Input, corpus: Corpus | None
+    ) -> Iterator[tuple[Chunk, list[RowFault], int, Scored | None]]:
+        """Each chunk with its faults, accepted rows and, where it may be evaluated, scored cases.
+
+        Once a row is refused and none may be set aside, the rest is only checked: all errors
+        are reported, nothing is evaluated.
+        """
+        request = self._request
+        validator = Validator(CaseRows, CONTRACTS[request.contract], given.duplicates)
+        full = columns_for(request.k)
+        refused = self._tally.n_refused > 0
+        checked = ((chunk, *validator.check(chunk)) for chunk in given.chunks())
+        for chunk, accepted, faults in ahead(checked):
+            refused |= any(fault.refuses for fault in faults)
+            if accepted.is_empty() or (refused and request.on_invalid == "fail"):
+                yield chunk, faults, accepted.height, None
+                continue
+            with self._timed("score"):
+                scored = score(accepted, request, full, given.fields, corpus)
+            yield chunk, faults, accepted.height, scored
+
+    def _count(self, chunk: Chunk) -> None:
+        for name, read, blank in chunk.counts:
+            self._tally.add_lines(name, read, blank)
+
+    def _set_aside(self, faults: list[RowFault]) -> None:
+        if faults:
+            self._tally.add_faults(faults)
+            self._write("rejects", reject_table(faults))
+
+    def _write(self, table: str, frame: pl.DataFrame) -> None:
+        if self._keep:
+            self._kept[table].append(frame)
+        if self._folder is not None:
+            self._folder.write_table(f"{table}/part-{self._parts[table]:05d}.parquet", frame)
+        self._parts[table] += 1
+
+    def _refuse_if_invalid(self, given: Input, summary: Summary, started: datetime) -> None:
+        refused = self._tally.n_refused and self._request.on_invalid == "fail"
+        if not refused and summary.n_cases:
+            return
+        if not self._tally.n_faults:
+            raise InputError(f"{_names(given)}: no case in it; nothing to evaluate")
+        where = None
+        if self._folder is not None:
+            for name in ("cases", "evidence", "claims"):
+                self._folder.discard(name)
+            refused_run = self._outcome(given, summary, started)
+            self._folder.write_json(
+                "manifest.json", manifest(refused_run, "refused", self._timings)
+            )
+            self._folder.publish()
+            where = str(self._folder.path / "rejects")
+        total = self._tally.n_refused
+        note = (
+            ""
+            if refused
+            else f"all {self._tally.totals.set_aside:,} records were set aside; no case left"
+        )
+        raise InvalidRowsError(self._tally.messages, total, where, note)
+
+    def _outcome(self, given: Input, summary: Summary, started: datetime) -> Outcome:
+        table, stages = summary.table(), summary.stages()
+        findings = rows_table(results.Findings, self._tally.findings())
+        verdicts = judge(self._gates, table, stages, findings, summary.cases_run())
+        passed = all(verdict.passed for verdict in verdicts) and summary.n_cases > summary.n_not_run
+        return Outcome(
+            request=self._request,
+            run_id=self._run_id,
+            started=f"{started:%Y-%m-%dT%H:%M:%SZ}",
+            given=given,
+            about=self._about,
+            summary=table,
+            stages=stages,
+            findings=findings,
+            gates=rows_table(results.Gates, [_gate_row(verdict) for verdict in verdicts]),
+            tally=self._tally,
+            passed=passed,
+            n_cases=summary.n_cases,
+            n_not_run=summary.n_not_run,
+            overflowed=summary.overflowed,
+            columns=summary.columns,
+        )
+
+    @contextmanager
+    def _timed(self, step: str) -> Iterator[None]:
+        start = time.perf_counter()
+        try:
+            yield
+        finally:
+            self._timings[step] = self._timings.get(step, 0.0) + time.perf_counter() - start
+
+
+def _opened(request: EvaluateRequest, frame: pl.DataFrame | None, spill: Path | None) -> Input:
+    joined = bool(request.cases)
+    given = open_joined(request, spill) if joined else open_input(request, frame, spill)
+    check_mapping(request.mapping, given)
+    return given
+
+
+def _check_digests(given: Input, digests: dict[str, str] | None) -> None:
+    for entry in given.files if digests is not None else ():
+        if digests is not None and digests.get(entry["path"]) != entry["sha256"]:
+            raise InputError(f"{entry['path']}: changed since it was looked at; run again")
+
+
+def _names(given: Input) -> str:
+    return ", ".join(str(entry["path"]) for entry in given.files[:3]) or "the input"
+
+
+def _parsed_gates(request: EvaluateRequest) -> list[Gate]:
+    slices = ("all", *STANDARD_SLICES, *request.slice)
+    minima = {
+        name: getattr(request, name)
+        for name in EvaluateRequest.model_fields
+        if name.startswith("min_")
+    }
+    return [
+        *threshold_gates(minima, request.ledger_k),
+        *(parse_gate(text, slices) for text in request.gate),
+    ]
+
+
+def _gate_row(verdict: Verdict) -> dict[str, object]:
+    return {
+        "gate": verdict.gate,
+        "value": verdict.value,
+        "threshold": verdict.threshold,
+        "passed": verdict.passed,
+        "reason": verdict.reason,
+    }

@@ -1,0 +1,85 @@
+"""What flags and a config file say, as the values of a request. No command is defined here."""
+
+from __future__ import annotations
+
+import re
+import sys
+from typing import Any
+
+from ragtriage.errors import UsageError
+
+# Longer rankings than ten digits count exist nowhere; the request has the exact limit.
+_CUTOFF = re.compile(r"0*[1-9][0-9]{0,9}")
+_TEXTS = ("gate", "abstain_text", "mapping", "slice")
+FORMATS = ("table", "markdown", "json")
+
+
+def options_from(flags: dict[str, Any]) -> dict[str, Any]:
+    """Flags over a config file over defaults; gates of both hold."""
+    from ragtriage.request import load_config  # noqa: PLC0415 - as above
+
+    config_file = flags.pop("config")
+    options = load_config(config_file) if config_file else {}
+    given = {
+        name.rstrip("_"): value for name, value in flags.items() if value not in (None, (), False)
+    }
+    given |= {name: _text(given[name]) for name in _TEXTS if name in given}
+    if options.pop("no_write", False):
+        options["write"] = False
+    if "mapping" in given:
+        base = options.get("map", {})
+        if not isinstance(base, dict):
+            raise UsageError("--map: in a config file write a table, [map] theirs = 'ours'")
+        given["map"] = base | dict(_pair(item) for item in given.pop("mapping"))
+    if "k" in given:
+        given["k"] = _cutoffs(given["k"])
+    if given.pop("no_write", False):
+        given["write"] = False
+    given |= {n: _threshold(n, value) for n, value in given.items() if n.startswith("min_")}
+    given["gate"] = (*options.get("gate", ()), *given.get("gate", ()))
+    return options | given
+
+
+def _text(value: Any) -> Any:
+    """An argument's text as UTF-8, also where the locale took its bytes for something else."""
+    if isinstance(value, tuple):
+        return tuple(_text(item) for item in value)
+    if not isinstance(value, str) or value.isprintable():
+        return value
+    raw = value.encode("utf-8", "surrogateescape")
+    return raw.decode("utf-8", "surrogateescape")
+
+
+def _pair(item: str) -> tuple[str, str]:
+    theirs, equals, ours = item.rpartition("=")
+    if not equals or not theirs or not ours:
+        raise UsageError(f"--map: {item!r}: write THEIRS=OURS")
+    return theirs, ours
+
+
+def _cutoffs(values: tuple[str, ...]) -> list[int]:
+    cutoffs = []
+    for part in ",".join(values).split(","):
+        text = part.strip()
+        if not _CUTOFF.fullmatch(text):
+            shown = part if len(part) <= len("a whole number") else part[:12] + "…"
+            raise UsageError(f"--k: {shown!r} is not a whole number from 1 to 2147483647")
+        cutoffs.append(int(text))
+    return cutoffs
+
+
+def _threshold(name: str, text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        option = "--" + name.replace("_", "-")
+        raise UsageError(f"{option}: {text!r} is not a number from 0 to 1") from None
+
+
+def format_shown(name: str | None) -> str:
+    """What stdout shows: as asked, else a table on a terminal and Markdown elsewhere."""
+    if name is None:
+        return "table" if sys.stdout.isatty() else "markdown"
+    if name not in FORMATS:
+        raise UsageError(f"--format: {name!r} is not one of {', '.join(FORMATS)}")
+    return name
