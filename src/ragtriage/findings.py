@@ -190,7 +190,8 @@ class DisjointIds:
 
     def add(self, cases: pl.DataFrame, ledger: pl.DataFrame, examples: int) -> None:
         """Take in a chunk's cases with their terms, and their ledger."""
-        asked = cases.filter(
+        terms = ("case_id", "row", "error", "n_requirements", "n_retrieved", "distinct_retrieved")
+        asked = cases.select(terms).filter(
             pl.col("error").is_null() & (pl.col("n_requirements") > 0) & (pl.col("n_retrieved") > 0)
         )
         self._cases += asked.height

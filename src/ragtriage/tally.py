@@ -144,18 +144,21 @@ class Tally:
             examples += first[: _EXAMPLES - len(examples)]
 
     def _keep(self, cases: pl.DataFrame, ledger: pl.DataFrame) -> None:
-        failing = self._room(cases.filter(pl.col("stage") != PASS), self._failing)
-        passing = self._room(cases.filter(pl.col("stage") == PASS), self._passing)
+        failing = self._room(cases, pl.col("stage") != PASS, self._failing)
+        passing = self._room(cases, pl.col("stage") == PASS, self._passing)
         kept = pl.concat([failing, passing])
         if kept.height:
             self._ledger.append(ledger.join(kept.select("row"), on="row", how="semi").drop("row"))
 
-    def _room(self, cases: pl.DataFrame, kept: list[pl.DataFrame]) -> pl.DataFrame:
+    def _room(self, cases: pl.DataFrame, wanted: pl.Expr, kept: list[pl.DataFrame]) -> pl.DataFrame:
+        """The wanted cases for which there is room yet; looks at no column but the stage first."""
+        rows = cases.select(wanted).to_series().arg_true()
         if self.shown is not None:
-            cases = cases.head(self.shown - sum(frame.height for frame in kept))
-        if cases.height:
-            kept.append(cases)
-        return cases
+            rows = rows.head(self.shown - sum(frame.height for frame in kept))
+        chosen = cases[rows]
+        if chosen.height:
+            kept.append(chosen)
+        return chosen
 
 
 def _word(value: bool | None) -> str:  # noqa: FBT001 - a Boolean is what is put in words

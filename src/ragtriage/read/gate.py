@@ -23,6 +23,8 @@ from ragtriage.read.types import annotation
 _KEY = re.compile(rb'"[ \t\r\n]*:')
 # White space other than a blank is rare after a quote, and cheap to rule out.
 _RARE_SPACE = (b"\t", b"\r", b"\n")
+# Of a block of lines: a line break is never inside a record.
+_IN_A_LINE = _RARE_SPACE[:2]
 # Unknown keys that are set aside are decoded only so far; a file with more is examined.
 _MOST_UNKNOWN = 64
 
@@ -128,8 +130,10 @@ class Gate:
         )
         self._decode = msgspec.json.Decoder(self._struct(dtypes), strict=True).decode
 
-    def ids(self, lines: list[bytes]) -> list[str] | None:
+    def ids(self, lines: list[bytes], block: bytes | None = None) -> list[str] | None:
         """The case IDs of records that are all good, or None when one is not.
+
+        `block` is the text of all of them where that is at hand.
 
         Afterwards `absent` holds the fields that some of the records lack, and `set_aside`
         counts the unknown keys they have.
@@ -140,7 +144,8 @@ class Gate:
             ids, expected = self._decoded(lines, self._attribute)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             return None
-        return None if None in ids or _count_keys(lines) != expected else ids
+        count = _count_keys(b"".join(lines)) if block is None else _count_keys(block, _IN_A_LINE)
+        return None if None in ids or count != expected else ids
 
     def passes(self, line: bytes) -> bool:
         """Is this one record good?"""
@@ -229,12 +234,11 @@ def _keys_in(value: Any, depth: int) -> int:
     return 0
 
 
-def _count_keys(lines: list[bytes]) -> int:
+def _count_keys(text: bytes, spaces: tuple[bytes, ...] = _RARE_SPACE) -> int:
     """At least the number of object keys: text that looks like a key counts too.
 
     A repeated key is always one more than the decoder saw, so an equal count means none.
     """
-    text = lines[0] if len(lines) == 1 else b"".join(lines)
-    if b'" ' in text or any(space in text and b'"' + space in text for space in _RARE_SPACE):
+    if b'" ' in text or any(space in text and b'"' + space in text for space in spaces):
         return len(_KEY.findall(text))
     return text.count(b'":')

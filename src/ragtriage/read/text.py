@@ -55,7 +55,7 @@ class TextSource:
         profile = index.profile
         gate: Gate | None = None
         for batch in self._batches():
-            ids = gate.ids(batch.lines) if gate else None
+            ids = gate.ids(batch.lines, batch.block) if gate else None
             if ids is not None and gate is not None:
                 profile.take(gate)
             index.clean.append(ids is not None and batch.blank == 0)
