@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import msgspec
 import pandera.polars as pa
@@ -15,7 +16,7 @@ from ragtriage.read.batches import Batch, JsonLines, Reader
 from ragtriage.read.chunk import Chunk, RowFault, readable
 from ragtriage.read.examine import Examined, Examiner
 from ragtriage.read.faults import Fault
-from ragtriage.read.files import InputFile, fingerprint, open_bytes, unchanged
+from ragtriage.read.files import Fingerprint, InputFile, fingerprint, open_bytes, unchanged
 from ragtriage.read.frame import canonical_frame, direct_frame, whole_frame
 from ragtriage.read.gate import Gate, Profile
 from ragtriage.read.index import FileIndex, hash_ids
@@ -51,7 +52,14 @@ class TextSource:
 
     def index(self) -> FileIndex:
         """Learn the file's keys, find its clean batches, hash its IDs."""
-        index = FileIndex(self.file, fingerprint(self.file))
+        # The digest needs no look at the records: it is taken on the other core meanwhile.
+        with ThreadPoolExecutor(max_workers=1) as aside:
+            taken = aside.submit(fingerprint, self.file)
+            index = self._indexed(FileIndex(self.file, Fingerprint("", 0, 0)))
+            index.fingerprint = taken.result()
+        return index
+
+    def _indexed(self, index: FileIndex) -> FileIndex:
         profile = index.profile
         gate: Gate | None = None
         for batch in self._batches():
