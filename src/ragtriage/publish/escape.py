@@ -59,13 +59,20 @@ def _as_escape(match: re.Match[str]) -> str:
     )
 
 
+def _is_plain(text: str) -> bool:
+    """Printable ASCII hides nothing; most text is that, and need not be searched."""
+    return text.isascii() and text.isprintable()
+
+
 def visible(text: str) -> str:
     r"""One line: control, bidirectional and zero-width characters as `\n`, `\u202e`."""
-    return _SHOWN_LINE.sub(_as_escape, text)
+    return text if _is_plain(text) else _SHOWN_LINE.sub(_as_escape, text)
 
 
 def visible_block(text: str) -> str:
     """The same, but line breaks and tabs stay, for formats that can hold them in a cell."""
+    if _is_plain(text):
+        return text
     return _SHOWN_BLOCK.sub(_as_escape, text.replace("\r\n", "\n"))
 
 
