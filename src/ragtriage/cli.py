@@ -158,7 +158,7 @@ def evaluate(**flags: Any) -> int:
     Exit code 0: all gates hold; 1: one failed; 2: arguments or input; 3: internal error.
     """
     from ragtriage.pipeline import run_request  # noqa: PLC0415 - polars loads only for real work
-    from ragtriage.request import build_request  # noqa: PLC0415
+    from ragtriage.request import build_request  # noqa: PLC0415 - the same
 
     under_prefect = flags.pop("prefect")
     path: Any
@@ -183,7 +183,7 @@ def evaluate(**flags: Any) -> int:
 def validate(**flags: Any) -> int:
     """Check an input and write nothing: exit code 0 or 2."""
     from ragtriage.pipeline import check_request  # noqa: PLC0415 - as above
-    from ragtriage.request import build_request  # noqa: PLC0415
+    from ragtriage.request import build_request  # noqa: PLC0415 - the same
 
     options = options_from(flags) | {"write": False}
     options.pop("format", None)

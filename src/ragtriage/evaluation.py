@@ -5,13 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
 
 import polars as pl
 
 from ragtriage.errors import InputError, InvalidRowsError
-from ragtriage.gates import Gate, Verdict, check_observed, judge, parse_gate, threshold_gates
+from ragtriage.gates import Gate, check_observed, judge, parse_gate, threshold_gates
 from ragtriage.metrics import columns_for
 from ragtriage.publish.folder import RunFolder
 from ragtriage.publish.outcome import Outcome, manifest, write_outcome
@@ -226,7 +227,7 @@ class Evaluation:
             summary=table,
             stages=stages,
             findings=findings,
-            gates=rows_table(results.Gates, [_gate_row(verdict) for verdict in verdicts]),
+            gates=rows_table(results.Gates, [asdict(verdict) for verdict in verdicts]),
             tally=self._tally,
             passed=passed,
             n_cases=summary.n_cases,
@@ -272,13 +273,3 @@ def _parsed_gates(request: EvaluateRequest) -> list[Gate]:
         *threshold_gates(minima, request.ledger_k),
         *(parse_gate(text, slices) for text in request.gate),
     ]
-
-
-def _gate_row(verdict: Verdict) -> dict[str, object]:
-    return {
-        "gate": verdict.gate,
-        "value": verdict.value,
-        "threshold": verdict.threshold,
-        "passed": verdict.passed,
-        "reason": verdict.reason,
-    }

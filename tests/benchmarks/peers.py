@@ -10,7 +10,7 @@ def bare_read(path: str) -> None:
     """Polars' own reader with a schema, nothing checked, nothing computed."""
     import polars as pl  # noqa: PLC0415 - each peer loads only its own
 
-    from ragtriage.schemas.inputs import Cases, dtypes  # noqa: PLC0415
+    from ragtriage.schemas.inputs import Cases, dtypes  # noqa: PLC0415 - the same
 
     names = (
         "case_id question split tags required_ids retrieved_ids context_ids cited_ids answer "
@@ -24,10 +24,10 @@ def bare_read(path: str) -> None:
 
 def loads_and_trec_eval(path: str) -> None:
     """json.loads, then trec_eval's binding: five metrics, nothing checked, nothing written."""
-    import json  # noqa: PLC0415
-    from pathlib import Path  # noqa: PLC0415
+    import json  # noqa: PLC0415 - the same
+    from pathlib import Path  # noqa: PLC0415 - the same
 
-    import pytrec_eval  # noqa: PLC0415
+    import pytrec_eval  # noqa: PLC0415 - the same
 
     start = time.perf_counter()
     qrels, run = {}, {}

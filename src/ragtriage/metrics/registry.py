@@ -12,11 +12,13 @@ from typing import Literal, NamedTuple
 
 import polars as pl
 
+from ragtriage.schemas.inputs import LABEL_FIELDS
+
 Kind = Literal["ratio", "score", "count", "boolean"]
 Better = Literal["higher", "lower", "neither"]
 
 # Alternatives: a metric needs at least one field of each tuple.
-LABELS = ("required_ids", "required_groups", "grades")
+LABELS = LABEL_FIELDS
 RETRIEVED = ("retrieved_ids",)
 CONTEXT = ("context_ids",)
 CITED = ("cited_ids",)

@@ -53,14 +53,10 @@ def reject_table(faults: list[RowFault]) -> pl.DataFrame:
     rows = [fault._asdict() for fault in faults]
     for row in rows:
         del row["refuses"]
-    return _table(results.Rejects, rows)
+    return rows_table(results.Rejects, rows)
 
 
 def rows_table(model: type[pa.DataFrameModel], rows: list[dict[str, object]]) -> pl.DataFrame:
     """Rows of a small table, but for the run."""
-    return _table(model, rows)
-
-
-def _table(model: type[pa.DataFrameModel], rows: list[dict[str, object]]) -> pl.DataFrame:
     schema = {name: dtype for name, dtype in dtypes(model).items() if name != "run_id"}
     return pl.DataFrame(rows, schema=schema, orient="row")

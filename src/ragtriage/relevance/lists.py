@@ -5,8 +5,8 @@ from __future__ import annotations
 import polars as pl
 
 from ragtriage.relevance.corpus import Corpus
+from ragtriage.schemas.inputs import LABEL_FIELDS
 
-_LABELS = ("required_ids", "required_groups", "grades")
 LISTS = ("retrieved_ids", "context_ids", "cited_ids")
 
 
@@ -21,7 +21,7 @@ def with_list_terms(cases: pl.DataFrame, corpus: Corpus | None) -> pl.DataFrame:
         n_cited=pl.col("distinct_cited").list.len(),
         n_cited_retrieved=_common("distinct_cited", "distinct_retrieved"),
         n_cited_context=_common("distinct_cited", "distinct_context"),
-        labels_observed=pl.any_horizontal(pl.col(_LABELS).is_not_null()),
+        labels_observed=pl.any_horizontal(pl.col(LABEL_FIELDS).is_not_null()),
     )
     return sized.with_columns(_unauthorized(sized, corpus))
 
