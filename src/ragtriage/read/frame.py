@@ -9,8 +9,7 @@ import polars as pl
 from ragtriage.read.aliases import Key
 from ragtriage.read.batches import JsonLines
 from ragtriage.read.gate import Gate, takes_text
-
-REQUIRED_FIELDS = ("required_ids", "required_groups", "grades")
+from ragtriage.schemas.inputs import LABEL_FIELDS
 
 
 def direct_frame(
@@ -84,7 +83,7 @@ def column(name: str) -> pl.Expr:
 def _given(fields: set[str]) -> list[pl.Expr]:
     return [
         pl.lit("answer" in fields).alias("answer_given"),
-        pl.lit(not fields.isdisjoint(REQUIRED_FIELDS)).alias("required_given"),
+        pl.lit(not fields.isdisjoint(LABEL_FIELDS)).alias("required_given"),
     ]
 
 

@@ -19,10 +19,10 @@ from ragtriage.errors import InputError
 from ragtriage.read.aliases import Key, KeyResolver
 from ragtriage.read.chunk import Chunk, RowFault
 from ragtriage.read.files import Fingerprint, InputFile, fingerprint, open_bytes, unchanged
-from ragtriage.read.frame import REQUIRED_FIELDS, column
+from ragtriage.read.frame import column
 from ragtriage.read.index import FileIndex, hash_ids
 from ragtriage.schemas.fields import is_blank
-from ragtriage.schemas.inputs import dtypes, infos
+from ragtriage.schemas.inputs import LABEL_FIELDS, dtypes, infos
 
 # Rows a chunk: about what a batch of text holds.
 CHUNK_ROWS = 25_000
@@ -218,7 +218,7 @@ class TableSource:
                 *columns,
                 none_given.alias("none_given"),
                 pl.lit("answer" in index.fields).alias("answer_given"),
-                pl.lit(not index.fields.isdisjoint(REQUIRED_FIELDS)).alias("required_given"),
+                pl.lit(not index.fields.isdisjoint(LABEL_FIELDS)).alias("required_given"),
             )
         except polars.exceptions.PolarsError as error:
             raise InputError(f"{self.file.name}: type: {_first_line(error)} [type]") from None
