@@ -42,14 +42,19 @@ def main() -> None:
     parser.add_argument("--cases", type=int, default=200_000)
     parser.add_argument("--rounds", type=int, default=3)
     options = parser.parse_args()
-    figures = Figures()
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        _inputs(folder, options.cases)
-        for i in range(options.rounds):
-            _round(folder, i, figures)
+        figures = measured(Path(name), options.cases, options.rounds)
     over = _print(options.cases, options.rounds, figures)
     sys.exit(over)
+
+
+def measured(folder: Path, cases: int, rounds: int) -> Figures:
+    """Each figure, round by round, on cases made in the folder."""
+    figures = Figures()
+    _inputs(folder, cases)
+    for i in range(rounds):
+        _round(folder, i, figures)
+    return figures
 
 
 def _inputs(folder: Path, cases: int) -> None:

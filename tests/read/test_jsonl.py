@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gzip
+import io
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 import zstandard
@@ -44,8 +46,14 @@ def test_batches_of_any_size_read_the_same(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 @examples(60)
-@given(st.lists(st.sampled_from((b"a", b"bb", b"", b"\r")), max_size=12), st.booleans())
-def test_every_line_is_in_one_batch_under_its_own_number(lines: list[bytes], ended: bool) -> None:
+@given(
+    st.lists(st.sampled_from((b"a", b"bb", b"", b"\r")), max_size=12),
+    st.booleans(),
+    st.sampled_from((None, ".gz")),
+)
+def test_every_line_is_in_one_batch_under_its_own_number(
+    lines: list[bytes], ended: bool, compression: str | None
+) -> None:
     content = b"\n".join(lines) + (b"\n" if ended else b"")
     expected = content.split(b"\n")
     if not expected[-1]:
@@ -54,21 +62,13 @@ def test_every_line_is_in_one_batch_under_its_own_number(lines: list[bytes], end
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(batches, "BATCH_BYTES", size)
             patch.setattr(batches, "BATCH_RECORDS", number)
-            found = list(read_jsonl(_Stream(content), InputFile("f", None, "jsonl")))  # type: ignore[arg-type]
+            file = InputFile("f", Path("f"), "jsonl", compression)
+            found = list(read_jsonl(io.BytesIO(content), file))
         numbered = {n: line for b in found for n, line in zip(b.numbers, b.lines, strict=True)}
         assert numbered == {i: line for i, line in enumerate(expected, 1) if line.strip()}
         assert sum(batch.blank for batch in found) == len(expected) - len(numbered)
         assert sum(batch.physical_lines for batch in found) == len(expected)  # type: ignore[attr-defined]
         assert all(len(batch.lines) + batch.blank <= number for batch in found)
-
-
-class _Stream:
-    def __init__(self, content: bytes) -> None:
-        self._content = content
-
-    def read(self, size: int) -> bytes:
-        head, self._content = self._content[:size], self._content[size:]
-        return head
 
 
 def test_a_line_longer_than_a_batch(monkeypatch: pytest.MonkeyPatch) -> None:

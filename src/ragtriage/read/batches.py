@@ -53,16 +53,12 @@ class Batch:
 class JsonLines(Batch):
     """A batch of JSON lines that is cut up only when somebody looks."""
 
-    def __init__(self, block: bytes, first: int) -> None:
+    def __init__(self, block: bytes, first: int, physical_lines: int) -> None:
         self.block: bytes = block
+        self.physical_lines = physical_lines
         self.raws = None
         self.broken = {}
         self._first = first
-
-    @property
-    def physical_lines(self) -> int:
-        """How many lines the block has."""
-        return self.block.count(b"\n") + (not self.block.endswith(b"\n"))
 
     @property
     def first(self) -> int:

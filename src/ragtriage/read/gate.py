@@ -144,8 +144,14 @@ class Gate:
             ids, expected = self._decoded(lines, self._attribute)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             return None
-        count = _count_keys(b"".join(lines)) if block is None else _count_keys(block, _IN_A_LINE)
-        return None if None in ids or count != expected else ids
+        text = b"".join(lines) if block is None else block
+        if None in ids:
+            return None
+        # A key has a colon, so that as few colons as keys leave none for a repeated key.
+        if text.count(b":") == expected:
+            return ids
+        spaces = _RARE_SPACE if block is None else _IN_A_LINE
+        return ids if _count_keys(text, spaces) == expected else None
 
     def passes(self, line: bytes) -> bool:
         """Is this one record good?"""
