@@ -73,6 +73,20 @@ _RULES = (
         "field-conflict",
         "the field is given twice with different values; keep one, or make them equal",
     ),
+    Rule("review-kind", "not one of human, judge, adjudication; write one of them"),
+    Rule(
+        "reviewer-kind",
+        "the reviewer's labels are both a judge's and a person's; give each its own name",
+    ),
+    Rule(
+        "duplicate-review",
+        "this reviewer labelled the same thing before; keep one label",
+    ),
+    Rule(
+        "unknown-claim",
+        "the case neither proposes nor requires this claim; correct the ID, or pass "
+        "--unknown-review ignore",
+    ),
 )
 
 RULES = {rule.id: rule for rule in _RULES}

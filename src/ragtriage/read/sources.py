@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Literal, Protocol
 
 import pandera.polars as pa
 import polars as pl
@@ -16,21 +18,41 @@ from ragtriage.read.json_array import read_json_array
 from ragtriage.read.jsonl import read_jsonl
 from ragtriage.read.tables import TableSource
 from ragtriage.read.text import TextSource
-from ragtriage.request import EvaluateRequest
 from ragtriage.schemas.contracts import CONTRACTS
 from ragtriage.schemas.inputs import Cases, Corpus, dtypes
+from ragtriage.schemas.reviews import Reviews
 
 FRAME_NAME = "<frame>"
+_MODELS: dict[str, type[pa.DataFrameModel]] = {"corpus": Corpus, "reviews": Reviews}
+
+
+class Reading(Protocol):
+    """How files are to be read: the part of a request that this room knows."""
+
+    @property
+    def extra(self) -> Literal["fail", "ignore"]:
+        """Unknown fields: an error, or set aside."""
+        ...
+
+    @property
+    def contract(self) -> str:
+        """The contract whose aliases count."""
+        ...
+
+    @property
+    def mapping(self) -> Mapping[str, str]:
+        """Their names for fields of the case record."""
+        ...
 
 
 def sources_for(
-    arguments: tuple[str, ...], role: str, request: EvaluateRequest, spill: Path | None
+    arguments: tuple[str, ...], role: str, request: Reading, spill: Path | None
 ) -> list[Source]:
     """A source for each file the arguments name."""
     return [_source(file, role, request) for file in find_files(arguments, role, spill)]
 
 
-def frame_source(frame: pl.DataFrame, request: EvaluateRequest) -> Source:
+def frame_source(frame: pl.DataFrame, request: Reading) -> Source:
     """A frame given from Python as a source."""
     file = InputFile(FRAME_NAME, Path(FRAME_NAME), "parquet", None, "records", b"")
     return TableSource(
@@ -42,8 +64,8 @@ def frame_source(frame: pl.DataFrame, request: EvaluateRequest) -> Source:
     )
 
 
-def _source(file: InputFile, role: str, request: EvaluateRequest) -> Source:
-    model: type[pa.DataFrameModel] = Corpus if role == "corpus" else Cases
+def _source(file: InputFile, role: str, request: Reading) -> Source:
+    model = _MODELS.get(role, Cases)
     resolver = _resolver(model, request, role)
     ignore = request.extra == "ignore"
     if file.format == "parquet":
@@ -52,8 +74,8 @@ def _source(file: InputFile, role: str, request: EvaluateRequest) -> Source:
     return TextSource(file, reader, model, resolver, ignore_unknown=ignore)
 
 
-def _resolver(model: type[pa.DataFrameModel], request: EvaluateRequest, role: str) -> KeyResolver:
-    mapping = {} if model is Corpus else request.mapping
+def _resolver(model: type[pa.DataFrameModel], request: Reading, role: str) -> KeyResolver:
+    mapping = dict(request.mapping) if model is Cases else {}
     return KeyResolver(model, CONTRACTS[request.contract], mapping, role)
 
 

@@ -1,0 +1,52 @@
+"""The reviews files: rows, where they stood, and each record's own text when it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from ragtriage.read.chunk import Chunk, Place
+from ragtriage.read.index import FileIndex, Source
+from ragtriage.read.input import entry_of, index_all
+from ragtriage.read.sources import Reading, sources_for
+from ragtriage.schemas.inputs import dtypes
+from ragtriage.schemas.reviews import ReviewRows
+
+
+@dataclass
+class ReviewsInput:
+    """Reviews as read, not yet held against their model. `files`: for the manifest."""
+
+    files: list[dict[str, Any]]
+    _pairs: list[tuple[Source, FileIndex]]
+
+    def chunks(self) -> Iterator[Chunk]:
+        """All rows, and the faults of records that are none."""
+        for source, index in self._pairs:
+            for chunk in source.chunks(index):
+                chunk.frame = chunk.frame.select(list(dtypes(ReviewRows)))
+                yield chunk
+
+    def raws(self, places: Collection[Place]) -> dict[Place, str]:
+        """The text of a few records, read again: to keep all of it would cost more."""
+        found: dict[Place, str] = {}
+        names = {name for name, *_ in places}
+        for source, index in self._pairs:
+            if source.file.name not in names:
+                continue
+            for chunk in source.chunks(index):
+                for place in chunk.frame.select("source_file", "line", "record").iter_rows():
+                    if place in places:
+                        found[place] = chunk.raw(place[2])
+        return found
+
+
+def open_reviews(names: tuple[str, ...], request: Reading) -> ReviewsInput:
+    """Index the reviews files.
+
+    Raises:
+        InputError: a file cannot be read at all.
+    """
+    pairs = index_all(sources_for(names, "reviews", request, None))
+    return ReviewsInput([entry_of(index) for _, index in pairs], pairs)

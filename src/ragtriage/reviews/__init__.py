@@ -1,0 +1,1 @@
+"""What people and judges said of cases: taken in, settled, and laid beside the cases."""

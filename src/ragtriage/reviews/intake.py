@@ -1,0 +1,90 @@
+"""From reviews files to rows that hold their schema, and the faults of all others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from ragtriage.read.chunk import Place, RowFault
+from ragtriage.read.reviews import ReviewsInput
+from ragtriage.schemas.inputs import dtypes
+from ragtriage.schemas.reviews import HUMAN, ITEM, JUDGE, REVIEWS, ReviewRows
+from ragtriage.schemas.rules import message
+from ragtriage.validate import Validator
+
+_PLACE = ("source_file", "line", "record")
+
+
+@dataclass
+class Intake:
+    """`rows`: accepted reviews in the order of the files. `counts`: lines and blank ones, by file."""
+
+    rows: pl.DataFrame
+    faults: list[RowFault]
+    counts: list[tuple[str, int, int]]
+
+
+def take_in(given: ReviewsInput) -> Intake:
+    """Hold every review against the model, and all of them against each other."""
+    validator = Validator(ReviewRows, REVIEWS, {})
+    frames: list[pl.DataFrame] = []
+    faults: list[RowFault] = []
+    counts: list[tuple[str, int, int]] = []
+    for chunk in given.chunks():
+        rows, found = validator.check(chunk)
+        frames.append(rows)
+        faults += found
+        counts += chunk.counts
+    rows = pl.concat(frames) if frames else pl.DataFrame(schema=dtypes(ReviewRows))
+    broken = pl.concat([_repeated(rows), _of_two_kinds(rows)])
+    if broken.height:
+        faults += faults_of(broken, given)
+        rows = rows.join(broken, on=_PLACE, how="anti", maintain_order="left")
+    return Intake(rows, faults, counts)
+
+
+def faults_of(broken: pl.DataFrame, given: ReviewsInput, *, refuses: bool = True) -> list[RowFault]:
+    """Faults of whole rows: `source_file`, `line`, `record`, `case_id`, `field`, `rule`, `text`."""
+    in_order = broken.sort(_PLACE, maintain_order=True)
+    places: set[Place] = set(in_order.select(_PLACE).iter_rows())
+    raws = given.raws(places)
+    return [
+        RowFault(
+            *(place := (row["source_file"], row["line"], row["record"])),
+            row["case_id"],
+            row["field"],
+            row["rule"],
+            row["text"],
+            raws[place],
+            refuses,
+        )
+        for row in in_order.iter_rows(named=True)
+    ]
+
+
+def _repeated(rows: pl.DataFrame) -> pl.DataFrame:
+    """Every row whose item its reviewer labelled in another row too; names the first."""
+    names = [*ITEM, "reviewer"]
+    place = pl.format("{}:{}", "source_file", "line")
+    repeats = rows.filter(pl.len().over(names) > 1).with_columns(first=place.first().over(names))
+    told = pl.format(
+        "{} labelled the same thing more than once, first at {}; keep one label",
+        "reviewer",
+        "first",
+    )
+    return _broken(repeats, "reviewer", "duplicate-review", told)
+
+
+def _of_two_kinds(rows: pl.DataFrame) -> pl.DataFrame:
+    """Every row of a reviewer who is a judge here and a person there."""
+    judge = (pl.col("kind") == JUDGE).any().over("reviewer")
+    person = (pl.col("kind") == HUMAN).any().over("reviewer")
+    told = pl.format("{}: {}", "reviewer", pl.lit(message("reviewer-kind")))
+    return _broken(rows.filter(judge & person), "kind", "reviewer-kind", told)
+
+
+def _broken(rows: pl.DataFrame, field: str, rule: str, text: pl.Expr) -> pl.DataFrame:
+    return rows.select(
+        *_PLACE, "case_id", field=pl.lit(field), rule=pl.lit(rule), text=text.cast(pl.String)
+    )
