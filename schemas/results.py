@@ -36,9 +36,12 @@ class CaseResults(Cases):
     missing: pl.List = column("undelivered requirements, each by its first ID", inner=pl.String)
     lucky: pl.Boolean = column("a right answer although required evidence was missing")
     answer_label: pl.Boolean = column("is the answer right, by the label in force?")
-    label_source: pl.String = column("staff, claims or match: where the answer label is from")
+    label_source: pl.String = column(
+        "staff, review, judge, claims or match: where the answer label is from"
+    )
     unsupported_claims: pl.List = column("proposed claims without support", inner=pl.String)
     omitted_claims: pl.List = column("required claims not proposed", inner=pl.String)
+    disputed_claims: pl.List = column("proposed claims on which people disagree", inner=pl.String)
     context_observed: pl.Boolean = column("does the stage rest on the real context?", required=True)
     findings: pl.List = column("what a person should look at", inner=pl.String)
     near_misses: pl.List = column(
@@ -79,9 +82,20 @@ class Claims(_Strict):
     claim_id: pl.String = column("the claim, unique in its case", required=True)
     proposed: pl.Boolean = column("the answer makes it", required=True)
     required: pl.Boolean = column("a complete answer makes it", required=True)
-    supported: pl.Boolean = column("the reviewer's label; null where the claim is not made")
+    supported: pl.Boolean = column(
+        "the label in force; null where there is none, people dispute it or the claim is not made"
+    )
+    label_source: pl.String = column("inline, review or judge: where that label is from")
+    disputed: pl.Boolean = column("people disagree and nobody adjudicated", required=True)
+    conflict: pl.Boolean = column(
+        "the settled review overrides another inline label", required=True
+    )
     cited_ids: pl.List = column("what the claim cites", inner=pl.String)
     citation_valid: pl.Boolean = column("it cites something, all of it supplied")
+    hallucination: pl.String = column(
+        "of an unsupported claim: intrinsic (cites supplied evidence) or extrinsic (cites none); "
+        "null where its citations are not given"
+    )
     text: pl.String = column("what it says")
 
 

@@ -72,7 +72,7 @@ class _Lumped(CaseRows):
 def a_broken_rule_is_our_fault_and_not_the_datas(kit: Kit) -> None:
     path = kit.written([case(name, ["a"], ["a"], weight=1.0) for name in "ab"])
     for model in (_Broken, _Lumped):
-        kit.monkeypatch.setattr("ragtriage.evaluation.CaseRows", model)
+        kit.monkeypatch.setattr("ragtriage.admission.CaseRows", model)
         shown = kit.cli("evaluate", path, *SHOWN)
         assert shown.code == 3
         assert f"{path}:" not in shown.err

@@ -220,7 +220,7 @@ def test_a_rule_that_is_broken_itself_blames_no_row(model: type[pa.DataFrameMode
 def test_a_broken_rule_is_an_internal_error(
     cli: Command, written: Writer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ragtriage.evaluation.CaseRows", Raising)
+    monkeypatch.setattr("ragtriage.admission.CaseRows", Raising)
     shown = cli("validate", written([one()]))
     assert shown.code == 3
     assert "internal error" in shown.err

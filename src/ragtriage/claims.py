@@ -7,14 +7,18 @@ from typing import NamedTuple
 import polars as pl
 
 from ragtriage.relevance.frames import beside
+from ragtriage.reviews.settle import ADJUDICATED, AGREED, DISPUTED
 
 _COUNTS = (
     "n_claims",
     "n_supported_claims",
     "n_valid_claims",
     "n_required_claims",
+    "n_stated_claims",
     "n_covered_claims",
 )
+_FLAGS = ("claims_disputed", "claims_conflict", "claims_judged")
+_LISTS = ("unsupported_claims", "omitted_claims", "disputed_claims")
 
 
 class Claims(NamedTuple):
@@ -24,19 +28,28 @@ class Claims(NamedTuple):
     table: pl.DataFrame
 
 
-def with_claim_terms(cases: pl.DataFrame) -> Claims:
+def with_claim_terms(cases: pl.DataFrame, reviews: pl.DataFrame | None = None) -> Claims:
     """What the claims of each case come to.
 
-    Added to the cases: `n_claims`, `n_supported_claims`, `n_valid_claims` (claims whose cited
-    IDs are non-empty and all supplied), `n_required_claims` (distinct), `n_covered_claims`
-    (required, proposed and supported); `unsupported_claims` and `omitted_claims` by name, null
-    where claims are not observed; `claims_label`: are all proposed claims supported and all
-    required ones covered? Null where there are neither, or claims are not observed.
+    Args:
+        cases: with their distinct lists.
+        reviews: what was said of these cases, from `ReviewBook.take`.
 
-    The table: `row`, `case_id`, `claim_id`, `proposed`, `required`, `supported`, `cited_ids`,
-    `citation_valid`, `text`; proposed claims in their order, then required ones not proposed.
+    Added to the cases: `n_claims`, `n_supported_claims`, `n_valid_claims` (claims whose cited
+    IDs are non-empty and all supplied), `n_required_claims` (distinct), `n_stated_claims`
+    (required and proposed), `n_covered_claims` (and supported); `claims_labelled` and
+    `required_labelled`: has every proposed (and required) claim its label? `unsupported_claims`,
+    `omitted_claims` and `disputed_claims` by name, null where claims are not observed;
+    `n_intrinsic` and `n_extrinsic`, unsupported claims by what they rest on, null where some
+    label does not say; `claims_label`: are all proposed claims supported and all required ones
+    covered? Null where there are neither, or a label is missing or disputed. `claims_disputed`,
+    `claims_conflict` (a settled review against the inline label), `claims_judged`: on any claim.
+
+    The table: `row`, `case_id`, `claim_id`, `proposed`, `required`, `supported`, `label_source`,
+    `disputed`, `conflict`, `cited_ids`, `citation_valid`, `hallucination`, `text`; proposed
+    claims in their order, then required ones not proposed.
     """
-    proposed = _proposed(cases)
+    proposed = _labelled(_proposed(cases), reviews)
     required = _required(cases)
     joined = proposed.join(
         required.with_columns(required=pl.lit(True)),
@@ -45,32 +58,85 @@ def with_claim_terms(cases: pl.DataFrame) -> Claims:
         maintain_order="left",
     ).with_columns(pl.col("required").fill_null(False), proposed=pl.lit(True))
     omitted = required.join(proposed, on=["row", "claim_id"], how="anti", maintain_order="left")
-    table = _table(cases, joined, omitted)
     seen = pl.col("claims").is_not_null()
     counted = beside(beside(beside(cases, _sums(joined)), _needed(required)), _names(omitted))
-    return Claims(
-        counted.with_columns(pl.col(_COUNTS).fill_null(0)).with_columns(
-            unsupported_claims=pl.when(seen).then(pl.col("unsupported_claims").fill_null([])),
-            omitted_claims=pl.when(seen).then(pl.col("omitted_claims").fill_null([])),
-            claims_label=_label(seen),
+    filled = counted.with_columns(
+        pl.col(_COUNTS).fill_null(0),
+        pl.col(_FLAGS).fill_null(False),
+        pl.col("claims_labelled", "required_labelled").fill_null(True),
+        pl.col("n_intrinsic", "n_extrinsic").fill_null(
+            pl.when(pl.col("n_claims").is_null()).then(0)
         ),
-        table,
+        *(pl.when(seen).then(pl.col(name).fill_null([])).alias(name) for name in _LISTS),
     )
+    return Claims(filled.with_columns(claims_label=_label(seen)), _table(cases, joined, omitted))
 
 
 def _proposed(cases: pl.DataFrame) -> pl.DataFrame:
-    """Claims as proposed, each with whether its citations hold."""
+    """Claims as proposed, each with whether its citations hold and touch what was supplied."""
     supplied = pl.coalesce("distinct_context", "distinct_retrieved")
     claims = (
-        cases.select("row", "claims", supplied=supplied)
+        cases.select("row", "case_id", "claims", supplied=supplied)
         .filter(pl.col("claims").list.len() > 0)
         .explode("claims")
-        .select("row", pl.col("claims").struct.unnest(), "supplied")
+        .select("row", "case_id", pl.col("claims").struct.unnest(), "supplied")
     )
     outside = pl.col("cited_ids").list.set_difference(pl.col("supplied")).list.len()
+    inside = pl.col("cited_ids").list.set_intersection(pl.col("supplied")).list.len()
     cites = pl.col("cited_ids").list.len().fill_null(0) > 0
     valid = pl.when(pl.col("supplied").is_not_null()).then(cites & (outside == 0).fill_null(False))
-    return claims.with_columns(citation_valid=valid).drop("supplied")
+    return claims.with_columns(citation_valid=valid, rests_on_supplied=inside > 0).drop("supplied")
+
+
+def _labelled(proposed: pl.DataFrame, reviews: pl.DataFrame | None) -> pl.DataFrame:
+    """The claims with the label in force: settled review, else inline, else the judge's."""
+    schema = {"state": pl.String, "label": pl.Boolean, "judge_label": pl.Boolean}
+    if reviews is None:
+        told = proposed.with_columns(
+            pl.lit(None, kind).alias(name) for name, kind in schema.items()
+        )
+    else:
+        of_claims = reviews.filter(pl.col("target") == "claim")
+        told = proposed.join(
+            of_claims.select("case_id", "claim_id", *schema),
+            on=["case_id", "claim_id"],
+            how="left",
+            maintain_order="left",
+        )
+    settled = pl.col("state").is_in((AGREED, ADJUDICATED)).fill_null(False)
+    disputed = (pl.col("state") == DISPUTED).fill_null(False)
+    inline, judge = pl.col("supported"), pl.col("judge_label")
+    source = (
+        pl.when(settled)
+        .then(pl.lit("review"))
+        .when(disputed)
+        .then(pl.lit(None, pl.String))
+        .when(inline.is_not_null())
+        .then(pl.lit("inline"))
+        .when(judge.is_not_null())
+        .then(pl.lit("judge"))
+    )
+    in_force = pl.when(settled).then("label").when(~disputed).then(pl.coalesce(inline, judge))
+    return (
+        told.with_columns(
+            supported=in_force,
+            label_source=source,
+            disputed=disputed,
+            conflict=(settled & (inline != pl.col("label"))).fill_null(False),
+        )
+        .with_columns(hallucination=_hallucination())
+        .drop(*schema, "rests_on_supplied")
+    )
+
+
+def _hallucination() -> pl.Expr:
+    """What an unsupported claim rests on, where its citations say so."""
+    return pl.when(~pl.col("supported")).then(
+        pl.when("rests_on_supplied")
+        .then(pl.lit("intrinsic"))
+        .when(~pl.col("rests_on_supplied"))
+        .then(pl.lit("extrinsic"))
+    )
 
 
 def _required(cases: pl.DataFrame) -> pl.DataFrame:
@@ -83,14 +149,29 @@ def _required(cases: pl.DataFrame) -> pl.DataFrame:
 
 def _sums(claims: pl.DataFrame) -> pl.DataFrame:
     supported = pl.col("supported").fill_null(False)
+    unsupported = ~pl.col("supported").fill_null(True)
+    labelled = pl.col("supported").is_not_null()
+    told = (labelled & (supported | pl.col("hallucination").is_not_null())).all()
     return claims.group_by("row", maintain_order=True).agg(
         n_claims=pl.len().cast(pl.Int64),
         n_supported_claims=supported.sum().cast(pl.Int64),
         n_valid_claims=pl.col("citation_valid").sum().cast(pl.Int64),
+        n_stated_claims=pl.col("required").sum().cast(pl.Int64),
         n_covered_claims=(supported & pl.col("required")).sum().cast(pl.Int64),
-        unsupported_claims=pl.col("claim_id").filter(~supported),
-        all_labelled=pl.col("supported").is_not_null().all(),
+        n_intrinsic=pl.when(told).then(_count_of("intrinsic")),
+        n_extrinsic=pl.when(told).then(_count_of("extrinsic")),
+        unsupported_claims=pl.col("claim_id").filter(unsupported),
+        disputed_claims=pl.col("claim_id").filter(pl.col("disputed")),
+        claims_labelled=labelled.all(),
+        required_labelled=(labelled | ~pl.col("required")).all(),
+        claims_disputed=pl.col("disputed").any(),
+        claims_conflict=pl.col("conflict").any(),
+        claims_judged=(pl.col("label_source") == "judge").any(),
     )
+
+
+def _count_of(hallucination: str) -> pl.Expr:
+    return (pl.col("hallucination") == hallucination).sum().cast(pl.Int64)
 
 
 def _needed(required: pl.DataFrame) -> pl.DataFrame:
@@ -106,14 +187,16 @@ def _label(seen: pl.Expr) -> pl.Expr:
     right = (pl.col("n_claims") == pl.col("n_supported_claims")) & (
         pl.col("n_required_claims") == pl.col("n_covered_claims")
     )
-    return pl.when(seen & some & pl.col("all_labelled").fill_null(True)).then(right)
+    return pl.when(seen & some & pl.col("claims_labelled")).then(right)
 
 
 def _table(cases: pl.DataFrame, proposed: pl.DataFrame, omitted: pl.DataFrame) -> pl.DataFrame:
-    observed = cases.filter(pl.col("claims").is_not_null()).select("row")
-    left_out = omitted.join(observed, on="row", how="semi", maintain_order="left").with_columns(
-        proposed=pl.lit(False), required=pl.lit(True)
+    observed = cases.filter(pl.col("claims").is_not_null()).select("row", "case_id")
+    left_out = omitted.join(observed, on="row", maintain_order="left").with_columns(
+        proposed=pl.lit(False),
+        required=pl.lit(True),
+        disputed=pl.lit(False),
+        conflict=pl.lit(False),
     )
-    rows = pl.concat([proposed, left_out], how="diagonal").sort("row", maintain_order=True)
-    names = cases.select("row", "case_id")
-    return rows.join(names, on="row", how="left", maintain_order="left")
+    rows = pl.concat([proposed, left_out], how="diagonal")
+    return rows.sort("row", maintain_order=True)

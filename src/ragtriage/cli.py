@@ -104,9 +104,12 @@ def _input_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--trace", multiple=True, metavar="FILE", help="Traces, joined by case ID."),
         click.option("--corpus", multiple=True, metavar="FILE", help="The passages there are."),
         click.option(
+            "--reviews", multiple=True, metavar="FILE", help="Labels by people and judges."
+        ),
+        click.option(
             "--contract",
             metavar="NAME",
-            help="auto (default), diagnosis, citation, ranking, answer.",
+            help="auto (default), diagnosis, citation, ranking, claims, answer.",
         ),
         click.option(
             "--map",
@@ -121,6 +124,17 @@ def _input_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--unknown-trace", metavar="fail|ignore", help="Traces without a case."),
         click.option(
             "--missing-trace", metavar="fail|empty|not-run", help="Cases without a trace."
+        ),
+        click.option(
+            "--unknown-review", metavar="fail|ignore", help="Reviews without a case or claim."
+        ),
+        click.option(
+            "--judge", metavar="NAME", help="Whose labels fill claims that no person labelled."
+        ),
+        click.option(
+            "--min-validated",
+            metavar="N",
+            help="Labels a judge must share with people to be believed [30].",
         ),
         click.option("--on-invalid", metavar="fail|quarantine", help="Rows that break a rule."),
         click.option("--config", metavar="FILE.toml", help="Any of these options in a file."),

@@ -7,13 +7,20 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import datetime
-from pathlib import Path
 
 import polars as pl
 
+from ragtriage.admission import Admission, Admitted
 from ragtriage.errors import InputError, InvalidRowsError
-from ragtriage.gates import Gate, check_observed, judge, parse_gate, threshold_gates
-from ragtriage.metrics import columns_for
+from ragtriage.gates import (
+    THRESHOLDS,
+    Gate,
+    check_observed,
+    judge,
+    parse_gate,
+    threshold_gates,
+)
+from ragtriage.metrics import Column, columns_for
 from ragtriage.publish.folder import RunFolder
 from ragtriage.publish.outcome import Outcome, manifest, write_outcome
 from ragtriage.publish.tables import (
@@ -24,20 +31,14 @@ from ragtriage.publish.tables import (
     rows_table,
 )
 from ragtriage.read.ahead import ahead
-from ragtriage.read.chunk import Chunk, RowFault
-from ragtriage.read.corpus import joined_rows, open_corpus
-from ragtriage.read.input import Input, check_mapping, open_input
-from ragtriage.read.join import open_joined
-from ragtriage.relevance import Corpus
+from ragtriage.read.chunk import RowFault
+from ragtriage.read.input import Input
 from ragtriage.request import EvaluateRequest, load_about
 from ragtriage.run import Run
 from ragtriage.schemas import results
-from ragtriage.schemas.contracts import CONTRACTS
-from ragtriage.schemas.inputs import CaseRows, CorpusRows
 from ragtriage.scoring import Scored, score
 from ragtriage.summary import STANDARD_SLICES, Summary
 from ragtriage.tally import SHOWN_CASES, FileLines, Tally
-from ragtriage.validate import Validator
 
 _TABLES = ("cases", "evidence", "claims", "rejects")
 Progress = Callable[[str, int], None]
@@ -66,23 +67,23 @@ class Evaluation:
         self._kept: dict[str, list[pl.DataFrame]] = {name: [] for name in _TABLES}
         self._parts = dict.fromkeys(_TABLES, 0)
         self._timings: dict[str, float] = {}
+        self._admission = Admission(request, self._tally, self._reject)
 
     def run(
         self, frame: pl.DataFrame | None, started: datetime, digests: dict[str, str] | None = None
     ) -> Run:
         """All of it."""
-        request = self._request
+        request, admission = self._request, self._admission
         with self._timed("index"):
             self._progress("indexing", 0)
-            spill = self._folder.spill if self._folder else None
-            given = _opened(request, frame, spill)
+            admission.open(frame, self._folder.spill if self._folder else None)
+            given = admission.given
             for gate in self._gates if given.fields else ():
                 check_observed(gate, given.fields, request.k)
-            corpus = self._corpus(given)
-            _check_digests(given, digests)
+            admission.check_digests(digests)
         columns = [c for c in columns_for(request.k) if c.metric.observed(given.fields)]
         summary = Summary(columns, request.slice, weighted="weight" in given.fields)
-        self._fold(given, corpus, summary)
+        self._fold(summary)
         self._refuse_if_invalid(given, summary, started)
         outcome = self._outcome(given, summary, started)
         if self._folder is not None:
@@ -91,17 +92,14 @@ class Evaluation:
 
     def check(self) -> FileLines:
         """The first half of it."""
-        request = self._request
-        given = _opened(request, None, None)
-        self._corpus(given)
-        validator = Validator(CaseRows, CONTRACTS[request.contract], given.duplicates)
+        admission = self._admission
+        admission.open(None, None)
         accepted = 0
-        for chunk in given.chunks():
-            rows, faults = validator.check(chunk)
-            self._count(chunk)
-            self._set_aside(faults)
-            accepted += rows.height
+        for chunk, faults, cases, _ in admission.chunks():
+            admission.count(chunk.counts, faults)
+            accepted += cases.height
             self._progress("checking", self._tally.totals.read)
+        admission.set_aside_reviews()
         if self._tally.n_refused:
             total = self._tally.n_refused
             note = f"{total:,} {'error' if total == 1 else 'errors'}"
@@ -109,34 +107,20 @@ class Evaluation:
                 note += "; evaluate writes every one to rejects/"
             raise InvalidRowsError(self._tally.messages, total, None, note)
         if not accepted:
-            raise InputError(f"{_names(given)}: no case in it")
+            raise InputError(f"{admission.names()}: no case in it")
         return self._tally.totals
 
-    def _corpus(self, given: Input) -> Corpus | None:
-        rows = open_corpus(self._request)
-        if rows is None:
-            return None
-        validator = Validator(CorpusRows, None, rows.duplicates, "evidence_id")
-        accepted = []
-        for chunk in rows.chunks:
-            good, faults = validator.check(chunk)
-            self._count(chunk)
-            self._set_aside(faults)
-            accepted.append(good)
-        given.files += rows.files
-        return Corpus.from_rows(joined_rows(accepted))
-
-    def _fold(self, given: Input, corpus: Corpus | None, summary: Summary) -> None:
+    def _fold(self, summary: Summary) -> None:
         """Second pass: three steps a chunk, each a chunk ahead of the next; order is kept.
 
         Reading and checking, scoring, and here summing and writing.
         """
+        admission = self._admission
         full = columns_for(self._request.k)
         taken_in = self._tally.totals.accepted
-        for chunk, faults, accepted, scored in ahead(self._scored(given, corpus)):
-            self._count(chunk)
-            self._set_aside(faults)
-            taken_in += accepted
+        for admitted, scored in ahead(self._scored(full)):
+            admission.count(admitted.chunk.counts, admitted.faults)
+            taken_in += admitted.cases.height
             self._progress("evaluating", self._tally.totals.read)
             if scored is None:
                 continue
@@ -146,41 +130,35 @@ class Evaluation:
             with self._timed("write"):
                 self._write("cases", case_table(scored.cases, full))
                 self._write("evidence", evidence_table(scored.ledger))
-                if "claims" in given.fields:
+                if "claims" in admission.given.fields:
+                    self._tally.add_claims(scored.claims)
                     self._write("claims", claims_table(scored.claims))
+        taken_in -= admission.set_aside_reviews()
         if not self._request.cases:
             self._tally.check_lines(taken_in)
 
-    def _scored(
-        self, given: Input, corpus: Corpus | None
-    ) -> Iterator[tuple[Chunk, list[RowFault], int, Scored | None]]:
-        """Each chunk with its faults, accepted rows and, where it may be evaluated, scored cases.
+    def _scored(self, full: list[Column]) -> Iterator[tuple[Admitted, Scored | None]]:
+        """Each chunk and, where it may be evaluated, its scored cases.
 
         Once a row is refused and none may be set aside, the rest is only checked: all errors
         are reported, nothing is evaluated.
         """
-        request = self._request
-        validator = Validator(CaseRows, CONTRACTS[request.contract], given.duplicates)
-        full = columns_for(request.k)
+        request, admission = self._request, self._admission
         refused = self._tally.n_refused > 0
-        checked = ((chunk, *validator.check(chunk)) for chunk in given.chunks())
-        for chunk, accepted, faults in ahead(checked):
-            refused |= any(fault.refuses for fault in faults)
-            if accepted.is_empty() or (refused and request.on_invalid == "fail"):
-                yield chunk, faults, accepted.height, None
+        for admitted in ahead(admission.chunks()):
+            refused |= any(fault.refuses for fault in admitted.faults)
+            if admitted.cases.is_empty() or (refused and request.on_invalid == "fail"):
+                yield admitted, None
                 continue
+            fields = admission.given.fields
             with self._timed("score"):
-                scored = score(accepted, request, full, given.fields, corpus)
-            yield chunk, faults, accepted.height, scored
+                scored = score(
+                    admitted.cases, request, full, fields, admission.corpus, admitted.reviews
+                )
+            yield admitted, scored
 
-    def _count(self, chunk: Chunk) -> None:
-        for name, read, blank in chunk.counts:
-            self._tally.add_lines(name, read, blank)
-
-    def _set_aside(self, faults: list[RowFault]) -> None:
-        if faults:
-            self._tally.add_faults(faults)
-            self._write("rejects", reject_table(faults))
+    def _reject(self, faults: list[RowFault]) -> None:
+        self._write("rejects", reject_table(faults))
 
     def _write(self, table: str, frame: pl.DataFrame) -> None:
         if self._keep:
@@ -194,7 +172,7 @@ class Evaluation:
         if not refused and summary.n_cases:
             return
         if not self._tally.n_faults:
-            raise InputError(f"{_names(given)}: no case in it; nothing to evaluate")
+            raise InputError(f"{self._admission.names()}: no case in it; nothing to evaluate")
         where = None
         if self._folder is not None:
             for name in ("cases", "evidence", "claims"):
@@ -234,6 +212,7 @@ class Evaluation:
             n_not_run=summary.n_not_run,
             overflowed=summary.overflowed,
             columns=summary.columns,
+            book=self._admission.book,
         )
 
     @contextmanager
@@ -245,30 +224,9 @@ class Evaluation:
             self._timings[step] = self._timings.get(step, 0.0) + time.perf_counter() - start
 
 
-def _opened(request: EvaluateRequest, frame: pl.DataFrame | None, spill: Path | None) -> Input:
-    joined = bool(request.cases)
-    given = open_joined(request, spill) if joined else open_input(request, frame, spill)
-    check_mapping(request.mapping, given)
-    return given
-
-
-def _check_digests(given: Input, digests: dict[str, str] | None) -> None:
-    for entry in given.files if digests is not None else ():
-        if digests is not None and digests.get(entry["path"]) != entry["sha256"]:
-            raise InputError(f"{entry['path']}: changed since it was looked at; run again")
-
-
-def _names(given: Input) -> str:
-    return ", ".join(str(entry["path"]) for entry in given.files[:3]) or "the input"
-
-
 def _parsed_gates(request: EvaluateRequest) -> list[Gate]:
     slices = ("all", *STANDARD_SLICES, *request.slice)
-    minima = {
-        name: getattr(request, name)
-        for name in EvaluateRequest.model_fields
-        if name.startswith("min_")
-    }
+    minima = {name: getattr(request, name) for name in THRESHOLDS}
     return [
         *threshold_gates(minima, request.ledger_k),
         *(parse_gate(text, slices) for text in request.gate),

@@ -91,9 +91,19 @@ FINDINGS: tuple[Finding, ...] = (
     ),
     Finding(
         "label-conflict",
-        "labels contradict: `abstained` against the answer, or the staff label against claims",
+        "labels contradict: `abstained` against the answer, staff label against claims or review, "
+        "or a claim's own label against its review",
         (pl.col("abstained") != pl.col("answer_abstains")).fill_null(False)
-        | (pl.col("answer_correct") != pl.col("claims_label")).fill_null(False),
+        | (pl.col("answer_correct") != pl.col("claims_label")).fill_null(False)
+        | (pl.col("answer_correct") != pl.col("review_label")).fill_null(False)
+        | (pl.col("review_label") != pl.col("claims_label")).fill_null(False)
+        | pl.col("claims_conflict"),
+        traced=False,
+    ),
+    Finding(
+        "disputed-label",
+        "people disagree on a label and nobody adjudicated: it counts as unknown",
+        pl.col("review_disputed") | pl.col("claims_disputed"),
         traced=False,
     ),
     Finding(

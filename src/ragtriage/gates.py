@@ -20,6 +20,14 @@ from ragtriage.metrics.registry import REGISTRY, Metric
 from ragtriage.stages import precedence
 
 TOLERANCE = 1e-9
+# The metric behind each threshold option, and whether it is taken at the first cutoff.
+THRESHOLDS = {
+    "min_recall": ("recall", True),
+    "min_context_precision": ("context_precision", True),
+    "min_mrr": ("reciprocal_rank", False),
+    "min_citation_coverage": ("citation_coverage", False),
+    "min_citation_validity": ("citation_validity", False),
+}
 _OPERATORS: dict[str, Callable[[float, float], bool]] = {
     ">=": operator.ge,
     "<=": operator.le,
@@ -91,17 +99,11 @@ def parse_gate(text: str, slices: tuple[str, ...]) -> Gate:
 
 def threshold_gates(minima: dict[str, float | None], ledger_k: int) -> list[Gate]:
     """The gates behind `--min-recall` and its kin."""
-    names = {
-        "min_recall": ("recall", ledger_k),
-        "min_context_precision": ("context_precision", ledger_k),
-        "min_mrr": ("reciprocal_rank", None),
-        "min_citation_coverage": ("citation_coverage", None),
-        "min_citation_validity": ("citation_validity", None),
-    }
     gates = []
-    for option, (name, k) in names.items():
+    for option, (name, cut) in THRESHOLDS.items():
         threshold = minima.get(option)
         if threshold is not None:
+            k = ledger_k if cut else None
             shown = name if k is None else f"{name}@{k}"
             text = f"{shown} >= {threshold:g}"
             gates.append(Gate(text, "", name, k, "all", "all", ">=", threshold))

@@ -105,20 +105,22 @@ def _matches(normal: Callable[[pl.Expr], pl.Expr]) -> pl.Expr:
 
 
 def _answer_label(contract: str) -> list[pl.Expr]:
-    """The staff label, else claims, else answer match; under `diagnosis` the staff label alone."""
-    nothing = pl.lit(None, pl.Boolean)
-    staff = pl.col("answer_correct")
-    claims = nothing if contract == "diagnosis" else pl.col("claims_label")
-    match = nothing if contract == "diagnosis" else pl.col("matches")
-    source = (
-        pl.when(staff.is_not_null())
-        .then(pl.lit("staff"))
-        .when(claims.is_not_null())
-        .then(pl.lit("claims"))
-        .when(match.is_not_null())
-        .then(pl.lit("match"))
-    )
+    """The first label there is, and where it is from; under `diagnosis` the staff label alone.
+
+    What people dispute is not known: no weaker label is put in its place.
+    """
+    sources = {"staff": pl.col("answer_correct")}
+    if contract != "diagnosis":
+        open_to_others = ~pl.col("review_disputed")
+        sources["review"] = pl.col("review_label")
+        claims = pl.when(open_to_others).then("claims_label")
+        sources["judge"] = pl.when("claims_judged").then(claims)
+        sources["claims"] = claims
+        sources["match"] = pl.when(open_to_others).then("matches")
+    source = pl.lit(None, pl.String)
+    for name, label in reversed(sources.items()):
+        source = pl.when(label.is_not_null()).then(pl.lit(name)).otherwise(source)
     return [
-        pl.when("scored").then(pl.coalesce(staff, claims, match)).alias("answer_label"),
+        pl.when("scored").then(pl.coalesce(*sources.values())).alias("answer_label"),
         pl.when("scored").then(source).alias("label_source"),
     ]

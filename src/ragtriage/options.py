@@ -11,6 +11,13 @@ from ragtriage.errors import UsageError
 # Longer rankings than ten digits count exist nowhere; the request has the exact limit.
 _CUTOFF = re.compile(r"0*[1-9][0-9]{0,9}")
 _TEXTS = ("gate", "abstain_text", "mapping", "slice")
+_THRESHOLDS = (
+    "min_recall",
+    "min_context_precision",
+    "min_mrr",
+    "min_citation_coverage",
+    "min_citation_validity",
+)
 FORMATS = ("table", "markdown", "json")
 
 
@@ -35,7 +42,9 @@ def options_from(flags: dict[str, Any]) -> dict[str, Any]:
         given["k"] = _cutoffs(given["k"])
     if given.pop("no_write", False):
         given["write"] = False
-    given |= {n: _threshold(n, value) for n, value in given.items() if n.startswith("min_")}
+    if "min_validated" in given:
+        given["min_validated"] = _whole("min_validated", given["min_validated"])
+    given |= {n: _threshold(n, given[n]) for n in _THRESHOLDS if n in given}
     given["gate"] = (*options.get("gate", ()), *given.get("gate", ()))
     return options | given
 
@@ -66,6 +75,13 @@ def _cutoffs(values: tuple[str, ...]) -> list[int]:
             raise UsageError(f"--k: {shown!r} is not a whole number from 1 to 2147483647")
         cutoffs.append(int(text))
     return cutoffs
+
+
+def _whole(name: str, text: str) -> int:
+    if not _CUTOFF.fullmatch(text):
+        option = "--" + name.replace("_", "-")
+        raise UsageError(f"{option}: {text!r} is not a whole number above 0")
+    return int(text)
 
 
 def _threshold(name: str, text: str) -> float:

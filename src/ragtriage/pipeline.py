@@ -39,7 +39,7 @@ def evaluate(source: Any, **options: Any) -> Run:
     return run_request(request, frame=frame, keep_frames=not request.write)
 
 
-_LISTS = ("inputs", "cases", "trace", "corpus", "k", "gate", "slice", "abstain_text")
+_LISTS = ("inputs", "cases", "trace", "corpus", "reviews", "k", "gate", "slice", "abstain_text")
 
 
 def _plain(name: str, value: Any) -> Any:
@@ -91,6 +91,7 @@ def input_digests(request: EvaluateRequest) -> dict[str, str]:
         "cases": request.cases,
         "trace": request.trace,
         "corpus": request.corpus,
+        "reviews": request.reviews,
     }
     files = [file for role, names in roles.items() for file in find_files(names, role, None)]
     return {file.name: fingerprint(file).sha256 for file in files}

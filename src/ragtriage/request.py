@@ -41,6 +41,7 @@ class EvaluateRequest(BaseModel):
     cases: tuple[StrictStr, ...] = ()
     trace: tuple[StrictStr, ...] = ()
     corpus: tuple[StrictStr, ...] = ()
+    reviews: tuple[StrictStr, ...] = ()
     contract: str = "auto"
     k: tuple[Cutoff, ...] = (10,)
     mapping: dict[StrictStr, StrictStr] = Field(default_factory=dict, alias="map")
@@ -48,6 +49,9 @@ class EvaluateRequest(BaseModel):
     on_invalid: Literal["fail", "quarantine"] = "fail"
     unknown_trace: Literal["fail", "ignore"] = "fail"
     missing_trace: Literal["fail", "empty", "not-run"] = "fail"
+    unknown_review: Literal["fail", "ignore"] = "fail"
+    judge: StrictStr | None = None
+    min_validated: Annotated[StrictInt, Field(ge=1)] = 30
     normalizer: Literal["lower-whitespace", "exact", "casefold", "squad"] = "lower-whitespace"
     abstain_text: tuple[StrictStr, ...] = ()
     slice: tuple[StrictStr, ...] = ()
@@ -117,7 +121,9 @@ class EvaluateRequest(BaseModel):
             raise ValueError("give either input files or --cases with --trace, not both")
         if bool(self.cases) != bool(self.trace):
             raise ValueError("--cases and --trace go together; a file with both needs neither")
-        given = [*self.inputs, *self.cases, *self.trace, *self.corpus]
+        if self.judge is not None and not self.reviews:
+            raise ValueError("--judge needs --reviews: the file that holds the judge's labels")
+        given = [*self.inputs, *self.cases, *self.trace, *self.corpus, *self.reviews]
         if given.count("-") > 1:
             raise ValueError("standard input can be read once only")
         return self
@@ -157,7 +163,17 @@ def load_config(path: str) -> dict[str, Any]:
         UsageError: the file cannot be read or is not TOML.
     """
     values = {name.replace("-", "_"): value for name, value in read_toml(path).items()}
-    for name in ("inputs", "cases", "trace", "corpus", "k", "gate", "slice", "abstain_text"):
+    for name in (
+        "inputs",
+        "cases",
+        "trace",
+        "corpus",
+        "reviews",
+        "k",
+        "gate",
+        "slice",
+        "abstain_text",
+    ):
         if name in values and not isinstance(values[name], list):
             values[name] = [values[name]]
     return values

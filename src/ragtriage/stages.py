@@ -117,8 +117,8 @@ def precedence(contract: str) -> tuple[Row, ...]:
             ~_LABEL,
             (
                 ("over-refusal", _ABSTAINED),
-                ("unsupported-claim", pl.col("n_claims") > pl.col("n_supported_claims")),
-                ("omission", pl.col("n_required_claims") > pl.col("n_covered_claims")),
+                ("unsupported-claim", pl.col("unsupported_claims").list.len() > 0),
+                ("omission", pl.col("omitted_claims").list.len() > 0),
                 ("wrong-answer", None),
             ),
         ),

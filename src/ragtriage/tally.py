@@ -47,6 +47,8 @@ class Tally:
     n_unlabelled: int = 0
     n_context_observed: int = 0
     n_pass: int = 0
+    claim_labels: Counter[str] = field(default_factory=Counter)
+    n_conflicts: int = 0
     abstention: Counter[tuple[str, str]] = field(default_factory=Counter)
     _findings: Counter[str] = field(default_factory=Counter)
     _examples: dict[str, list[str]] = field(default_factory=dict)
@@ -90,6 +92,13 @@ class Tally:
         self._add_findings(cases)
         self._disjoint.add(cases, ledger, _EXAMPLES)
         self._keep(cases, ledger)
+
+    def add_claims(self, claims: pl.DataFrame) -> None:
+        """A chunk's claims: whose labels they have, and how many reviews overrode."""
+        proposed = claims.filter("proposed")
+        for source, n in proposed.group_by("label_source").len().iter_rows():
+            self.claim_labels[source or "none"] += n
+        self.n_conflicts += int(proposed["conflict"].sum())
 
     @property
     def totals(self) -> FileLines:

@@ -35,12 +35,15 @@ class Validator:
         contract: Contract | None,
         duplicates: Duplicates,
         id_field: str = "case_id",
+        waived: tuple[str, ...] = (),
     ) -> None:
+        """`waived`: rules that do not hold in this run."""
         self._schema = model.to_schema()
         self._contract = contract
         self._duplicates = duplicates
         self._repeated = pl.Series(list(duplicates), dtype=pl.String).implode()
         self._id_field = id_field
+        self._waived = waived
 
     def check(self, chunk: Chunk) -> tuple[pl.DataFrame, list[RowFault]]:
         """Rows without a fault, and every fault of all others, in line order."""
@@ -67,7 +70,8 @@ class Validator:
         try:
             schema.validate(frame, lazy=True)
         except pandera.errors.SchemaErrors as errors:
-            return [_broken_rule(error, frame.height) for error in errors.schema_errors]
+            found = [_broken_rule(error, frame.height) for error in errors.schema_errors]
+            return [broken for broken in found if broken[1] not in self._waived]
         return []
 
     def _contract_rules(self, chunk: Chunk) -> Iterator[Broken]:

@@ -77,6 +77,7 @@ def case(case_id: str, stage: str, break_point: str | None = None, **changes: An
         "findings": [],
         "unsupported_claims": None,
         "omitted_claims": None,
+        "disputed_claims": None,
         "near_misses": None,
         "next_check": None if stage == "pass" else f"Look at what {stage} did with this case.",
         "error": None,
@@ -420,6 +421,7 @@ def report() -> Report:
                 "reason": "nothing was measured",
             },
         ],
+        reviews=None,
         not_observed=[{"metric": "supported_claim_fraction", "needs": ["claims"]}],
         definitions={"recall": "Requirements hit ÷ requirements."},
         limits=[
@@ -444,6 +446,24 @@ def hostile_report() -> Report:
     made["findings"][0] |= {"finding": HOSTILE, "meaning": HOSTILE, "example_case_ids": [HOSTILE]}
     made["gates"][1] |= {"gate": HOSTILE, "reason": HOSTILE}
     made["not_observed"] = [{"metric": HOSTILE, "needs": [HOSTILE]}]
+    made["reviews"] = {
+        "states": {"agreed": 2, "disputed": 501},
+        "claim_labels": {"review": 2, "none": 1},
+        "conflicts": 1,
+        "judge": HOSTILE,
+        "disputed": [
+            {
+                "target": target,
+                "case_id": HOSTILE,
+                "claim_id": HOSTILE,
+                "evidence_id": None,
+                "supporters": [HOSTILE],
+                "opponents": [HOSTILE, HOSTILE],
+            }
+            for target in ("claim", "answer", "relevance", "claim-passage")
+        ],
+        "disputed_omitted": 1,
+    }
     made["abstention"][0]["answerable"] = HOSTILE
     made["rejects"][HOSTILE] = 1
     made["limits"].append(HOSTILE)

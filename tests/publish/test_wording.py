@@ -45,7 +45,7 @@ def test_failed_gates_come_first(report: Report) -> None:
 
 
 def test_notices_say_what_the_numbers_leave_out(report: Report) -> None:
-    assert wording.notices(report["run"]) == [
+    assert wording.notices(report) == [
         "3 lines set aside in rejects/: not in these numbers",
         "1 case not run: in no mean",
         "1 answer was right although required evidence was missing: not counted as a pass",
@@ -53,14 +53,14 @@ def test_notices_say_what_the_numbers_leave_out(report: Report) -> None:
         "context observed on 36 of 39 cases: elsewhere what was retrieved stands for it",
     ]
     report["run"]["n_lucky"] = 2
-    assert wording.notices(report["run"])[2] == (
+    assert wording.notices(report)[2] == (
         "2 answers were right although required evidence was missing: not counted as passes"
     )
 
 
 def test_a_clean_run_has_no_notice(ordinary: Report) -> None:
     ordinary["run"]["lines"]["set_aside"] = 0
-    assert wording.notices(ordinary["run"]) == []
+    assert wording.notices(ordinary) == []
     assert wording.set_aside(ordinary["run"]) == ""
 
 

@@ -96,8 +96,11 @@ def test_every_parquet_file_is_of_a_described_table(folder: Path) -> None:
 
 @pytest.mark.parametrize("name", sorted(path.name for path in INVALID.glob("*.jsonl")))
 def test_rejects_pass_their_model(cli: Command, tmp_path: Path, name: str) -> None:
-    if ".cases" in name or ".trace" in name:
-        stem = name.split(".", maxsplit=1)[0]
+    stem = name.split(".", maxsplit=1)[0]
+    reviews = INVALID / f"{stem}.reviews.jsonl"
+    if reviews.exists():
+        inputs = [INVALID / f"{stem}.cases.jsonl", "--reviews", reviews]
+    elif ".cases" in name or ".trace" in name:
         inputs = [
             "--cases",
             INVALID / f"{stem}.cases.jsonl",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -37,26 +38,40 @@ BREAKS: dict[str, Any] = {
         '{"case_id": "good"}\n{"case_id": "a", "split": "y"}',
     ),
 }
+REVIEW = '{"case_id": "good", "claim_id": %s, "reviewer": "%s", "kind": "%s", "label": true}'
+REVIEWED: dict[str, tuple[tuple[str, str, str], ...]] = {
+    "review-kind": (("null", "ana", "manual"),),
+    "reviewer-kind": (("null", "ana", "human"), ('"c"', "ana", "judge")),
+    "duplicate-review": (("null", "ana", "human"), ("null", "ana", "human")),
+    "unknown-claim": (('"c"', "ana", "human"),),
+}
 CLAIM = '{"claim_id": "c", "supported": true}'
 BREAKS["duplicate-claim-id"] %= (CLAIM, CLAIM)
 BREAKS["grade-conflict"] %= ('{"id": "p", "grade": 1}', '{"id": "p", "grade": 2}')
+
+
+def broken(rule: str, written: Writer) -> tuple[list[object], Path]:
+    """An input that breaks one rule, and a folder to write to."""
+    if rule in REVIEWED:
+        rows = "\n".join(REVIEW % row for row in REVIEWED[rule])
+        cases, reviews = written(GOOD, "cases.jsonl"), written(rows, "reviews.jsonl")
+        return [cases, "--reviews", reviews], cases.parent
+    content = BREAKS[rule]
+    if isinstance(content, tuple):
+        cases, trace = written(content[0], "cases.jsonl"), written(content[1], "trace.jsonl")
+        return ["--cases", cases, "--trace", trace], cases.parent
+    path = written(content)
+    return [path], path.parent
 
 
 @pytest.mark.parametrize("rule", RULES)
 def test_every_rule_can_be_broken_and_breaks_alone(
     cli: Command, written: Writer, rule: str
 ) -> None:
-    content = BREAKS[rule]
-    if isinstance(content, tuple):
-        cases, trace = written(content[0], "cases.jsonl"), written(content[1], "trace.jsonl")
-        inputs: tuple[object, ...] = ("--cases", cases, "--trace", trace)
-    else:
-        inputs = (written(content),)
+    inputs, out = broken(rule, written)
     cli("validate", *inputs).refuses(f"[{rule}]")
-    if not isinstance(content, tuple):
-        good = written(GOOD, "good.jsonl")
-        inputs = (*inputs, good)
-    out = good.parent if not isinstance(content, tuple) else cases.parent
+    if len(inputs) == 1:
+        inputs = [*inputs, written(GOOD, "good.jsonl")]
     options = ("--on-invalid", "quarantine", "--out", out / "out", "--run-id", "r")
     shown = cli("evaluate", *inputs, *options)
     assert shown.code == 0, shown.err

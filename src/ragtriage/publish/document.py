@@ -124,6 +124,33 @@ class AbstentionRow(TypedDict):
     unknown: int
 
 
+class DisputedRow(TypedDict):
+    """One thing on which people disagree; `target` says what: a claim, an answer, …."""
+
+    target: str
+    case_id: str
+    claim_id: str | None
+    evidence_id: str | None
+    supporters: list[str]
+    opponents: list[str]
+
+
+class ReviewsEntry(TypedDict):
+    """What reviews came to in this run.
+
+    `states`: things reviewed by state: agreed, adjudicated, disputed, open. `claim_labels`:
+    proposed claims by where their label is from: review, inline, judge or none. `conflicts`:
+    inline labels that a settled review overrides.
+    """
+
+    states: dict[str, int]
+    claim_labels: dict[str, int]
+    conflicts: int
+    judge: str | None
+    disputed: list[DisputedRow]
+    disputed_omitted: int
+
+
 class EvidenceRow(TypedDict):
     """One requirement of a case: the ledger's row."""
 
@@ -165,6 +192,7 @@ class CaseEntry(TypedDict):
     findings: list[str]
     unsupported_claims: list[str] | None
     omitted_claims: list[str] | None
+    disputed_claims: list[str] | None
     near_misses: list[dict[str, str]] | None
     next_check: str | None
     error: str | None
@@ -190,6 +218,7 @@ class Report(TypedDict):
     findings: list[FindingRow]
     rejects: dict[str, int]
     gates: list[GateRow]
+    reviews: ReviewsEntry | None
     not_observed: list[NotObserved]
     definitions: dict[str, str]
     limits: list[str]

@@ -13,7 +13,7 @@ from typing import Any
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from ragtriage.publish import wording
+from ragtriage.publish import labels, wording
 from ragtriage.publish.document import CaseEntry, Report
 from ragtriage.publish.escape import HTML_LIMIT, clip, first, visible, visible_block
 
@@ -70,6 +70,7 @@ def _environment() -> Environment:
     }
     environment.globals |= {
         "w": wording,
+        "labels": labels,
         "open_cases": OPEN_CASES,
         "rows": ROWS,
         "requirements": REQUIREMENTS,

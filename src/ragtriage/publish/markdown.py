@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ragtriage.publish import wording
+from ragtriage.publish import labels, wording
 from ragtriage.publish.document import CaseEntry, EvidenceRow, Report
 from ragtriage.publish.escape import MARKDOWN_LIMIT, code, first, prose
 
@@ -26,6 +26,7 @@ def render(report: Report) -> str:
         *_metrics(report),
         *_abstention(report),
         *_slices(report),
+        *_reviews(report),
         *_findings(report),
         *_limits(report),
         *_run(report),
@@ -78,7 +79,7 @@ def _head(report: Report) -> list[str]:
         f"# ragtriage: {prose(wording.verdict(report))}",
         f"**{said}.**",
         _table(("Verdict", "Gate", "Value>", "Threshold>", "Reason"), rows) if rows else "",
-        _list(prose(notice) for notice in wording.notices(report["run"])),
+        _list(prose(notice) for notice in wording.notices(report)),
         _table(("Run", ""), [(prose(name), prose(text)) for name, text in wording.facts(report)]),
     ]
 
@@ -131,6 +132,7 @@ def _case(n: int, case: CaseEntry, k: int) -> list[str]:
         if case["unsupported_claims"]
         else "",
         f"Omitted claims: {_ids(case['omitted_claims'])}" if case["omitted_claims"] else "",
+        f"Disputed claims: {_ids(case['disputed_claims'])}" if case["disputed_claims"] else "",
         *(
             f"Near miss: required {code(pair['required'])}, retrieved {code(pair['retrieved'])}"
             for pair in case["near_misses"] or []
@@ -223,6 +225,32 @@ def _slices(report: Report) -> list[str]:
         ]
         parts += [_table(head, rows), f"{rest} in `summary.parquet`." if rest else ""]
     return ["## Slices", _aside(report), *parts] if parts else []
+
+
+def _reviews(report: Report) -> list[str]:
+    reviews = report["reviews"]
+    if reviews is None:
+        return []
+    shown = reviews["disputed"][:ROWS]
+    omitted = reviews["disputed_omitted"] + len(reviews["disputed"]) - len(shown)
+    rows = [
+        (
+            code(row["case_id"]),
+            labels.subject(row),
+            code(row["claim_id"]) if row["claim_id"] else "",
+            code(row["evidence_id"]) if row["evidence_id"] else "",
+            _ids(row["supporters"]),
+            _ids(row["opponents"]),
+        )
+        for row in shown
+    ]
+    head = ("Case", "Label of", "Claim", "Passage", "Say yes", "Say no")
+    return [
+        "## Reviews",
+        _list(labels.summary(reviews)),
+        *(["### Disputed", _table(head, rows)] if rows else []),
+        f"{wording.count(omitted, 'more disputed label')}." if omitted else "",
+    ]
 
 
 def _findings(report: Report) -> list[str]:

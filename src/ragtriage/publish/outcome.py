@@ -9,12 +9,14 @@ from typing import Any, cast
 import polars as pl
 
 from ragtriage.metrics import Column
-from ragtriage.publish.document import InputEntry, LineCounts, Report, RunEntry
+from ragtriage.publish.document import InputEntry, LineCounts, Report, ReviewsEntry, RunEntry
 from ragtriage.publish.folder import RunFolder, to_json
 from ragtriage.publish.identity import is_pinned
 from ragtriage.publish.report import build_report
 from ragtriage.read.input import Input
 from ragtriage.request import EvaluateRequest
+from ragtriage.reviews.book import ReviewBook
+from ragtriage.reviews.settle import DISPUTED
 from ragtriage.schemas.results import SCHEMA_VERSION
 from ragtriage.tally import SHOWN_CASES, FileLines, Tally
 from ragtriage.version import __version__
@@ -39,6 +41,7 @@ class Outcome:
     n_not_run: int
     overflowed: list[str]
     columns: list[Column]
+    book: ReviewBook | None
 
     @cached_property
     def report(self) -> Report:
@@ -52,6 +55,20 @@ class Outcome:
             tally=self.tally,
             columns=self.columns,
             fields=self.given.fields,
+            reviews=self._reviews_entry(),
+        )
+
+    def _reviews_entry(self) -> ReviewsEntry | None:
+        book, tally = self.book, self.tally
+        if book is None:
+            return None
+        return ReviewsEntry(
+            states=dict(sorted(book.met.items())),
+            claim_labels=dict(sorted(tally.claim_labels.items())),
+            conflicts=tally.n_conflicts,
+            judge=self.request.judge,
+            disputed=cast("Any", book.disputed),
+            disputed_omitted=book.met[DISPUTED] - len(book.disputed),
         )
 
     def _run_entry(self) -> RunEntry:
@@ -139,9 +156,17 @@ def manifest(outcome: Outcome, status: str, timings: dict[str, float]) -> dict[s
         "inputs": run["inputs"],
         "lines": run["lines"],
         "rejects": outcome.report["rejects"],
+        "reviews": _without_list(outcome.report["reviews"]),
         "rows": {"cases": outcome.n_cases, "not_run": outcome.n_not_run},
         "timings": {step: 0.0 if is_pinned() else round(s, 3) for step, s in timings.items()},
     }
+
+
+def _without_list(reviews: ReviewsEntry | None) -> dict[str, Any] | None:
+    """Counts only: what is disputed stands in the report."""
+    if reviews is None:
+        return None
+    return {name: entry for name, entry in reviews.items() if not name.startswith("disputed")}
 
 
 def _first_cases(report: Report) -> Report:

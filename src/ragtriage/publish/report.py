@@ -9,7 +9,7 @@ import polars as pl
 from ragtriage import evidence
 from ragtriage.findings import MEANINGS
 from ragtriage.metrics import REGISTRY, Column
-from ragtriage.publish.document import AbstentionRow, CaseEntry, Report, RunEntry
+from ragtriage.publish.document import AbstentionRow, CaseEntry, Report, ReviewsEntry, RunEntry
 from ragtriage.tally import Tally
 
 LIMITS = (
@@ -24,6 +24,10 @@ LIMITS = (
     (
         "Answers are compared by label or by exact match after normalisation: no semantic "
         "correctness is judged."
+    ),
+    (
+        "A claim is supported where its label says so: the arithmetic repeats labels, it does not "
+        "check them."
     ),
     "Several defects can coexist in a case; the evidence table keeps them all.",
 )
@@ -45,6 +49,7 @@ _CASE_KEYS = (
     "findings",
     "unsupported_claims",
     "omitted_claims",
+    "disputed_claims",
     "near_misses",
     "next_check",
     "error",
@@ -67,6 +72,7 @@ def build_report(  # noqa: PLR0913 - a report has all these parts, each by name
     tally: Tally,
     columns: list[Column],
     fields: set[str],
+    reviews: ReviewsEntry | None,
 ) -> Report:
     """The whole document of a run."""
     shown, ledger = tally.showcase()
@@ -81,6 +87,7 @@ def build_report(  # noqa: PLR0913 - a report has all these parts, each by name
         findings=cast("Any", [_finding(row) for row in tally.findings()]),
         rejects=dict(sorted(tally.rules.items())),
         gates=cast("Any", gates.to_dicts()),
+        reviews=reviews,
         not_observed=[
             {"metric": name, "needs": declared.missing(fields)}
             for name, declared in REGISTRY.items()

@@ -13,8 +13,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ragtriage.publish import wording
-from ragtriage.publish.document import CaseEntry, Report, StageRow
+from ragtriage.publish import labels, wording
+from ragtriage.publish.document import CaseEntry, DisputedRow, Report, StageRow
 from ragtriage.publish.escape import first, terminal
 
 CASES = 10
@@ -87,7 +87,7 @@ def _head(console: Console, report: Report) -> None:
         )
     if rest:
         console.print(Text(f"  {rest}"))
-    for notice in wording.notices(report["run"]):
+    for notice in wording.notices(report):
         console.print(Text("! ", WARN).append_text(_sentence(notice)))
     facts = Text()
     for name, text in wording.facts(report):
@@ -186,8 +186,10 @@ def _rest(console: Console, report: Report) -> None:
         shown, rest = first(lines, SLICE_VALUES)
         values = ", ".join(f"{terminal(line.value, 20)} {line.passed}" for line in shown)
         slices.append(f"{terminal(name, 20)} {values} {rest}".rstrip())
+    reviews = report["reviews"]
     told = {
         "Passed by": slices,
+        "Disputed": [_disputed(row) for row in reviews["disputed"][:CASES]] if reviews else [],
         "Findings": [f"{row['finding']} {row['n']:,}" for row in report["findings"]],
         "Set aside": [f"{rule} {n:,}" for rule, n in report["rejects"].items()],
         "Not observed": [row["metric"] for row in report["not_observed"]],
@@ -197,3 +199,11 @@ def _rest(console: Console, report: Report) -> None:
         if items:
             joined = " ".join(items) if name == "Cannot tell" else "; ".join(items)
             console.print(Text(f"{name}: ", SOFT).append_text(_sentence(joined)))
+
+
+def _disputed(row: DisputedRow) -> str:
+    """`case-7, claim c1: yes ann; no bob`."""
+    about = [terminal(name) for name in (row["claim_id"], row["evidence_id"]) if name]
+    yes, no = ", ".join(row["supporters"]), ", ".join(row["opponents"])
+    where = ", ".join([terminal(row["case_id"]), labels.subject(row), *about])
+    return f"{where}: yes {terminal(yes)}, no {terminal(no)}"

@@ -12,6 +12,7 @@ from importlib import resources
 from typing import Any, Literal, NamedTuple
 
 from ragtriage.publish import document as doc
+from ragtriage.publish import labels
 
 _WORDS = tomllib.loads(
     resources.files(__package__).joinpath("templates", "words.toml").read_text("utf-8")
@@ -136,8 +137,9 @@ def set_aside(run: doc.RunEntry) -> str:
     return f"{count(n, 'line')} set aside in rejects/: not in these numbers" if n else ""
 
 
-def notices(run: doc.RunEntry) -> list[str]:
+def notices(report: doc.Report) -> list[str]:
     """What must be known before a number is read."""
+    run = report["run"]
     n, lucky, seen = run["n_cases"], run["n_lucky"], run["context_observed"]
     rest = NOTES["no_context"]
     were, passes = ("was", "a pass") if lucky == 1 else ("were", "passes")
@@ -149,7 +151,7 @@ def notices(run: doc.RunEntry) -> list[str]:
         (run["n_unlabelled"], f"answers unlabelled: {run['n_unlabelled']:,}"),
         (seen < n - run["n_not_run"], f"context observed on {seen:,} of {n:,} cases: {rest}"),
     ]
-    return [notice for holds, notice in told if holds]
+    return [notice for holds, notice in told if holds] + labels.notices(report["reviews"])
 
 
 def flat(value: Any, name: str = "") -> list[tuple[str, str]]:

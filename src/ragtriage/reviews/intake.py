@@ -18,7 +18,7 @@ _PLACE = ("source_file", "line", "record")
 
 @dataclass
 class Intake:
-    """`rows`: accepted reviews in the order of the files. `counts`: lines and blank ones, by file."""
+    """`rows`: accepted reviews in file order. `counts`: lines and blank ones, by file."""
 
     rows: pl.DataFrame
     faults: list[RowFault]

@@ -92,3 +92,23 @@ def judged(rows: pl.DataFrame, judge: str) -> pl.DataFrame:
         (pl.col("kind") == JUDGE) & (pl.col("reviewer") == judge) & pl.col("label").is_not_null()
     )
     return rows.filter(given).select(*ITEM, judge_label="label")
+
+
+def with_answer_reviews(cases: pl.DataFrame, reviews: pl.DataFrame | None) -> pl.DataFrame:
+    """The cases with what was said of their answers as a whole.
+
+    Added: `review_label`, null where nothing is settled; `review_disputed`.
+    """
+    if reviews is None:
+        return cases.with_columns(
+            review_label=pl.lit(None, pl.Boolean), review_disputed=pl.lit(False)
+        )
+    of_answers = reviews.filter(pl.col("target") == "answer").select(
+        "case_id", review_label="label", review_disputed=pl.col("state") == DISPUTED
+    )
+    joined = cases.select("case_id").join(
+        of_answers, on="case_id", how="left", maintain_order="left"
+    )
+    return cases.hstack(
+        joined.drop("case_id").with_columns(pl.col("review_disputed").fill_null(False))
+    )
