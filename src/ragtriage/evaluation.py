@@ -133,6 +133,7 @@ class Evaluation:
                 if "claims" in admission.given.fields:
                     self._tally.add_claims(scored.claims)
                     self._write("claims", claims_table(scored.claims))
+            del admitted, scored
         taken_in -= admission.set_aside_reviews()
         if not self._request.cases:
             self._tally.check_lines(taken_in)
@@ -143,19 +144,23 @@ class Evaluation:
         Once a row is refused and none may be set aside, the rest is only checked: all errors
         are reported, nothing is evaluated.
         """
-        request, admission = self._request, self._admission
+        admission = self._admission
         refused = self._tally.n_refused > 0
         for admitted in ahead(admission.chunks()):
             refused |= any(fault.refuses for fault in admitted.faults)
-            if admitted.cases.is_empty() or (refused and request.on_invalid == "fail"):
-                yield admitted, None
-                continue
-            fields = admission.given.fields
-            with self._timed("score"):
-                scored = score(
-                    admitted.cases, request, full, fields, admission.corpus, admitted.reviews
-                )
-            yield admitted, scored
+            stopped = refused and self._request.on_invalid == "fail"
+            yield admitted, None if stopped else self._score(admitted, full)
+            del admitted  # chunks are large: none is kept while the next is waited for
+
+    def _score(self, admitted: Admitted, full: list[Column]) -> Scored | None:
+        if admitted.cases.is_empty():
+            return None
+        admission = self._admission
+        fields = admission.given.fields
+        with self._timed("score"):
+            return score(
+                admitted.cases, self._request, full, fields, admission.corpus, admitted.reviews
+            )
 
     def _reject(self, faults: list[RowFault]) -> None:
         self._write("rejects", reject_table(faults))

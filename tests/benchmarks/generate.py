@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from pathlib import Path
+from typing import Any
 
 _WORDS = [
     "the",
@@ -29,7 +30,36 @@ def write_cases(path: Path, n: int, seed: int = 7) -> None:
             target.write(json.dumps(_case(i, chance)) + "\n")
 
 
-def _case(i: int, chance: random.Random) -> dict[str, object]:
+def write_claims(cases: Path, reviews: Path, n: int, seed: int = 7) -> None:
+    """Write `n` cases of four claims each, and a person's label for every claim."""
+    chance = random.Random(seed)  # noqa: S311 - data, not secrets
+    with cases.open("w", encoding="utf-8") as told, reviews.open("w", encoding="utf-8") as said:
+        for i in range(n):
+            case = _case(i, chance)
+            claims = [_claim(f"c{number}", case, chance) for number in range(4)]
+            required = chance.sample(["c0", "c1", "c4"], k=2)
+            told.write(json.dumps(case | {"claims": claims, "required_claims": required}) + "\n")
+            for claim in claims:
+                review = {
+                    "case_id": case["case_id"],
+                    "claim_id": claim["claim_id"],
+                    "reviewer": chance.choice(["ana", "ben"]),
+                    "kind": "human",
+                    "label": chance.random() < 0.9,
+                }
+                said.write(json.dumps(review) + "\n")
+
+
+def _claim(name: str, case: dict[str, Any], chance: random.Random) -> dict[str, object]:
+    return {
+        "claim_id": name,
+        "supported": chance.random() < 0.8,
+        "cited_ids": chance.sample(case["retrieved_ids"], k=chance.choice([0, 1, 2])),
+        "text": " ".join(chance.choices(_WORDS, k=12)),
+    }
+
+
+def _case(i: int, chance: random.Random) -> dict[str, Any]:
     passages = [f"doc-{chance.randrange(50_000)}#c{chance.randrange(9)}" for _ in range(10)]
     found = chance.random() < 0.8
     missed = [f"doc-{chance.randrange(50_000)}#x"]

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.benchmarks.whole_run import Figures, measured
+from tests.benchmarks.generate import write_claims
+from tests.benchmarks.whole_run import Figures, evaluated, measured
 
 pytestmark = pytest.mark.benchmark
 
@@ -20,3 +21,13 @@ def figures(tmp_path_factory: pytest.TempPathFactory) -> Figures:
 def test_200_000_cases_take_at_most_six_bare_reads_and_start_up(figures: Figures) -> None:
     whole, start_up = figures.median("cases.jsonl"), figures.median("four.jsonl")
     assert whole - start_up <= 6 * figures.median("bare")
+
+
+@pytest.mark.parametrize("reviewed", [False, True])
+def test_a_million_claims_stay_within_the_memory_bar(tmp_path: Path, reviewed: bool) -> None:
+    cases, reviews = tmp_path / "cases.jsonl", tmp_path / "reviews.jsonl"
+    write_claims(cases, reviews, 250_000)
+    more = ["--reviews", str(reviews)] if reviewed else []
+    seconds, peak_mib = evaluated(cases, tmp_path / "out", "r", *more)
+    print(f"1,000,000 claims, reviews {reviewed}: {seconds:.1f} s, {peak_mib:.0f} MiB")
+    assert peak_mib <= 0.8 * 1024

@@ -80,15 +80,15 @@ def _round(folder: Path, i: int, figures: Figures) -> None:
     subprocess.run([sys.executable, "-c", "import pandera.polars"], check=True)
     figures.add("import", time.perf_counter() - start)
     for name in ("four.jsonl", "cases.jsonl", "cases.parquet"):
-        seconds, peak = _run(folder / name, folder / "out", f"{name}-{i}")
+        seconds, peak = evaluated(folder / name, folder / "out", f"{name}-{i}")
         figures.add(name, seconds)
         if name == "cases.jsonl":
             figures.peak_mib = max(figures.peak_mib, peak)
 
 
-def _run(source: Path, out: Path, run_id: str) -> tuple[float, float]:
+def evaluated(source: Path, out: Path, run_id: str, *more: str) -> tuple[float, float]:
     """Seconds of a whole process, and its peak memory in MiB."""
-    arguments = ["evaluate", str(source), "--out", str(out), "--run-id", run_id]
+    arguments = ["evaluate", str(source), "--out", str(out), "--run-id", run_id, *more]
     start = time.perf_counter()
     process = subprocess.Popen(
         [sys.executable, "-m", "ragtriage.cli", *arguments],

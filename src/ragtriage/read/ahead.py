@@ -12,22 +12,26 @@ Item = TypeVar("Item")
 _END = object()
 
 
-def ahead(items: Iterable[Item], depth: int = 1) -> Generator[Item, None, None]:
-    """The same items, made by another thread, at most `depth` before they are asked for.
+def ahead(items: Iterable[Item]) -> Generator[Item, None, None]:
+    """The same items, made by another thread: each while the one before it is worked on.
 
-    What the maker raises is raised here, in its place.
+    One item at most is made and not yet asked for: chunks are large. What the maker raises is
+    raised here, in its place.
     """
-    waiting: queue.Queue[object] = queue.Queue(maxsize=depth)
+    waiting: queue.Queue[object] = queue.Queue(maxsize=1)
+    room = threading.Semaphore(1)
     stopped = threading.Event()
 
     def make() -> None:
         try:
-            for item in items:
-                if not _offer(waiting, item, stopped):
+            made = iter(items)
+            while True:
+                room.acquire()
+                if stopped.is_set():
                     return
-            _offer(waiting, _END, stopped)
+                waiting.put(next(made, _END))
         except BaseException as error:  # noqa: BLE001 - handed on to whoever asks for the item
-            _offer(waiting, error, stopped)
+            waiting.put(error)
         finally:
             if isinstance(items, Generator):
                 items.close()
@@ -36,20 +40,12 @@ def ahead(items: Iterable[Item], depth: int = 1) -> Generator[Item, None, None]:
     maker.start()
     try:
         while (item := waiting.get()) is not _END:
+            room.release()
             if isinstance(item, BaseException):
                 raise item
             yield item  # type: ignore[misc]
+            del item
     finally:
         stopped.set()
+        room.release()
         maker.join()
-
-
-def _offer(waiting: queue.Queue[object], item: object, stopped: threading.Event) -> bool:
-    """Put an item unless nobody waits any more."""
-    while not stopped.is_set():
-        try:
-            waiting.put(item, timeout=0.1)
-        except queue.Full:
-            continue
-        return True
-    return False

@@ -6,12 +6,16 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import polars as pl
+
 from ragtriage.read.chunk import Chunk, Place
 from ragtriage.read.index import FileIndex, Source
 from ragtriage.read.input import entry_of, index_all
 from ragtriage.read.sources import Reading, sources_for
 from ragtriage.schemas.inputs import dtypes
 from ragtriage.schemas.reviews import ReviewRows
+
+PLACE = ("source_file", "line", "record")
 
 
 @dataclass
@@ -28,17 +32,25 @@ class ReviewsInput:
                 chunk.frame = chunk.frame.select(list(dtypes(ReviewRows)))
                 yield chunk
 
+    def located(self, items: pl.DataFrame) -> pl.DataFrame:
+        """The rows of some items, read again: `items` has the columns by which to know them."""
+        rows = pl.DataFrame(schema=dtypes(ReviewRows))
+        if items.is_empty():
+            return rows
+        return pl.concat(
+            chunk.frame.join(
+                items, on=items.columns, how="semi", nulls_equal=True, maintain_order="left"
+            )
+            for chunk in self.chunks()
+        )
+
     def raws(self, places: Collection[Place]) -> dict[Place, str]:
         """The text of a few records, read again: to keep all of it would cost more."""
         found: dict[Place, str] = {}
-        names = {name for name, *_ in places}
-        for source, index in self._pairs:
-            if source.file.name not in names:
-                continue
-            for chunk in source.chunks(index):
-                for place in chunk.frame.select("source_file", "line", "record").iter_rows():
-                    if place in places:
-                        found[place] = chunk.raw(place[2])
+        for chunk in self.chunks() if places else ():
+            for place in chunk.frame.select(PLACE).iter_rows():
+                if place in places:
+                    found[place] = chunk.raw(place[2])
         return found
 
 

@@ -9,15 +9,14 @@ import polars as pl
 
 from ragtriage.errors import InputError, nearest
 from ragtriage.read.chunk import RowFault
-from ragtriage.read.reviews import ReviewsInput
+from ragtriage.read.reviews import PLACE, ReviewsInput
 from ragtriage.reviews.intake import faults_of, take_in
-from ragtriage.reviews.settle import DISPUTED, judged, settle
+from ragtriage.reviews.settle import DISPUTED, STATES, TARGETS, judged, settle
 from ragtriage.schemas.reviews import ITEM, JUDGE
 from ragtriage.schemas.rules import message
 
 # As many as a report can show.
 MOST_DISPUTED = 500
-_PLACE = ("source_file", "line", "record")
 
 
 class ReviewBook:
@@ -31,14 +30,13 @@ class ReviewBook:
         intake = take_in(given)
         self.files = given.files
         self.faults, self.counts = intake.faults, intake.counts
-        self._rows = intake.rows
         self._given = given
         self._judge = judge
+        judges = intake.rows.filter(pl.col("kind") == JUDGE)["reviewer"]
+        self._judges = judges.unique().sort().to_list()
+        self._settled = _with_judge(settle(intake.rows), intake.rows, judge).with_row_index("place")
+        self._taken: list[pl.Series] = []
         self._set_aside: dict[str, str] = {}
-        labels = judged(intake.rows, judge or "")
-        self._left = settle(intake.rows).join(
-            labels, on=ITEM, how="left", nulls_equal=True, maintain_order="left"
-        )
         self._unknown_claims: list[pl.DataFrame] = []
         self.met: Counter[str] = Counter()
         self.disputed: list[dict[str, Any]] = []
@@ -49,12 +47,11 @@ class ReviewBook:
         Raises:
             InputError: it is not.
         """
-        name = self._judge or ""
-        judges = self._rows.filter(pl.col("kind") == JUDGE)["reviewer"].unique().sort().to_list()
+        name, judges = self._judge or "", self._judges
         if name not in judges:
             there = f"judges there: {', '.join(judges[:10])}" if judges else "it has no judge"
             raise InputError(f"--judge {name}: not in the reviews{nearest(name, judges)}; {there}")
-        common = self._left.filter(
+        common = self._settled.filter(
             (pl.col("target") == "claim")
             & pl.col("label").is_not_null()
             & pl.col("judge_label").is_not_null()
@@ -71,10 +68,10 @@ class ReviewBook:
         Labels of claims that a case neither proposes nor requires are kept for `leftovers`.
         """
         known = cases.select("case_id")
-        found = self._left.join(known, on="case_id", how="semi", maintain_order="left")
+        found = self._settled.join(known, on="case_id", how="semi", maintain_order="left")
         if found.is_empty():
             return found
-        self._left = self._left.join(known, on="case_id", how="anti", maintain_order="left")
+        self._taken.append(found["place"])
         claims = found.filter(pl.col("claim_id").is_not_null())
         strays = claims.join(_claims_of(cases), on=("case_id", "claim_id"), how="anti")
         if not strays.is_empty():
@@ -101,43 +98,56 @@ class ReviewBook:
 
         `ignore`: leave them out, listed, instead of refusing the input.
         """
-        set_aside = self._set_aside
-        left = self._left.select("case_id").unique()
-        partners = left.filter(pl.col("case_id").is_in(list(set_aside)))
-        strangers = left.join(partners, on="case_id", how="anti")
-        gone = self._broken(partners, ["case_id"], "case_id", "unknown-case", "")
-        gone = gone.with_columns(
-            text=pl.format(
-                "set aside with its case ({})",
-                pl.col("case_id").replace_strict(
-                    {name: set_aside[name] for name in partners["case_id"]},
-                    return_dtype=pl.String,
-                ),
-            )
-        )
-        unknown = [self._broken(strangers, ["case_id"], "case_id", "unknown-case", _NO_CASE)]
+        left = self._untaken()
+        gone = left.filter(pl.col("case_id").is_in(list(self._set_aside)))
+        told = {
+            name: f"set aside with its case ({self._set_aside[name]})" for name in gone["case_id"]
+        }
+        text = pl.col("case_id").replace_strict(told, return_dtype=pl.String)
+        partners = self._broken(gone, ["case_id"], "case_id", "unknown-case", text)
+        strangers = left.join(gone, on="case_id", how="anti")
+        text = pl.format("'{}': {}", "case_id", pl.lit(_NO_CASE))
+        unknown = [self._broken(strangers, ["case_id"], "case_id", "unknown-case", text)]
         if self._unknown_claims:
+            text = pl.format("'{}': {}", "claim_id", pl.lit(message("unknown-claim")))
             claims = pl.concat(self._unknown_claims)
-            text = message("unknown-claim")
             unknown.append(self._broken(claims, [*ITEM], "claim_id", "unknown-claim", text))
         return [
-            *faults_of(gone, self._given, refuses=False),
+            *faults_of(partners, self._given, refuses=False),
             *faults_of(pl.concat(unknown), self._given, refuses=not ignore),
         ]
 
+    def _untaken(self) -> pl.DataFrame:
+        """Cases that were reviewed and never asked for."""
+        taken = pl.DataFrame({"place": pl.concat([*self._taken, _NO_PLACES])})
+        left = self._settled.select("place", "case_id").join(taken, on="place", how="anti")
+        return left.select("case_id").unique()
+
     def _broken(
-        self, items: pl.DataFrame, on: list[str], field: str, rule: str, text: str
+        self, items: pl.DataFrame, on: list[str], field: str, rule: str, text: pl.Expr
     ) -> pl.DataFrame:
-        rows = self._rows.join(
-            items.select(on), on=on, how="semi", nulls_equal=True, maintain_order="left"
-        )
-        told = pl.format("'{}': {}", pl.col(field), pl.lit(text))
+        """The reviews of these items, looked for again in the files, but those refused before."""
+        refused = {(fault.source_file, fault.line, fault.record) for fault in self.faults}
+        rows = self._given.located(items.select(on))
+        if refused:
+            before = pl.DataFrame(list(refused), schema=dict.fromkeys(PLACE), orient="row")
+            rows = rows.join(before, on=PLACE, how="anti", maintain_order="left")
         return rows.select(
-            *_PLACE, "case_id", field=pl.lit(field), rule=pl.lit(rule), text=told.cast(pl.String)
+            *PLACE, "case_id", field=pl.lit(field), rule=pl.lit(rule), text=text.cast(pl.String)
         )
 
 
+_NO_PLACES = pl.Series(dtype=pl.UInt32)
 _NO_CASE = "no such case in the input; add the case, or pass --unknown-review ignore"
+
+
+def _with_judge(settled: pl.DataFrame, rows: pl.DataFrame, judge: str | None) -> pl.DataFrame:
+    """What is settled, with `judge_label`; packed, since it is kept for the whole run."""
+    packed = settled.drop("n_people").cast({"target": pl.Enum(TARGETS), "state": pl.Enum(STATES)})
+    if judge is None:
+        return packed.with_columns(judge_label=pl.lit(None, pl.Boolean))
+    labels = judged(rows, judge)
+    return packed.join(labels, on=ITEM, how="left", nulls_equal=True, maintain_order="left")
 
 
 def _claims_of(cases: pl.DataFrame) -> pl.DataFrame:

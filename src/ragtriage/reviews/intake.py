@@ -7,13 +7,11 @@ from dataclasses import dataclass
 import polars as pl
 
 from ragtriage.read.chunk import Place, RowFault
-from ragtriage.read.reviews import ReviewsInput
+from ragtriage.read.reviews import PLACE, ReviewsInput
 from ragtriage.schemas.inputs import dtypes
 from ragtriage.schemas.reviews import HUMAN, ITEM, JUDGE, REVIEWS, ReviewRows
 from ragtriage.schemas.rules import message
 from ragtriage.validate import Validator
-
-_PLACE = ("source_file", "line", "record")
 
 
 @dataclass
@@ -40,14 +38,14 @@ def take_in(given: ReviewsInput) -> Intake:
     broken = pl.concat([_repeated(rows), _of_two_kinds(rows)])
     if broken.height:
         faults += faults_of(broken, given)
-        rows = rows.join(broken, on=_PLACE, how="anti", maintain_order="left")
+        rows = rows.join(broken, on=PLACE, how="anti", maintain_order="left")
     return Intake(rows, faults, counts)
 
 
 def faults_of(broken: pl.DataFrame, given: ReviewsInput, *, refuses: bool = True) -> list[RowFault]:
     """Faults of whole rows: `source_file`, `line`, `record`, `case_id`, `field`, `rule`, `text`."""
-    in_order = broken.sort(_PLACE, maintain_order=True)
-    places: set[Place] = set(in_order.select(_PLACE).iter_rows())
+    in_order = broken.sort(PLACE, maintain_order=True)
+    places: set[Place] = set(in_order.select(PLACE).iter_rows())
     raws = given.raws(places)
     return [
         RowFault(
@@ -64,16 +62,21 @@ def faults_of(broken: pl.DataFrame, given: ReviewsInput, *, refuses: bool = True
 
 
 def _repeated(rows: pl.DataFrame) -> pl.DataFrame:
-    """Every row whose item its reviewer labelled in another row too; names the first."""
+    """Every row whose item its reviewer labelled in another row too; names the first.
+
+    Hashes only nominate: to compare names of a million rows costs more than the rows.
+    """
     names = [*ITEM, "reviewer"]
+    hashes = rows.select(pl.struct(names).hash(seed=0)).to_series()
+    suspects = rows.filter(hashes.is_duplicated())
     place = pl.format("{}:{}", "source_file", "line")
-    repeats = rows.filter(pl.len().over(names) > 1).with_columns(first=place.first().over(names))
+    repeats = suspects.with_columns(first=place.first().over(names), n=pl.len().over(names))
     told = pl.format(
         "{} labelled the same thing more than once, first at {}; keep one label",
         "reviewer",
         "first",
     )
-    return _broken(repeats, "reviewer", "duplicate-review", told)
+    return _broken(repeats.filter(pl.col("n") > 1), "reviewer", "duplicate-review", told)
 
 
 def _of_two_kinds(rows: pl.DataFrame) -> pl.DataFrame:
@@ -86,5 +89,5 @@ def _of_two_kinds(rows: pl.DataFrame) -> pl.DataFrame:
 
 def _broken(rows: pl.DataFrame, field: str, rule: str, text: pl.Expr) -> pl.DataFrame:
     return rows.select(
-        *_PLACE, "case_id", field=pl.lit(field), rule=pl.lit(rule), text=text.cast(pl.String)
+        *PLACE, "case_id", field=pl.lit(field), rule=pl.lit(rule), text=text.cast(pl.String)
     )

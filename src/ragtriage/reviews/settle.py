@@ -13,6 +13,7 @@ AGREED = "agreed"
 ADJUDICATED = "adjudicated"
 DISPUTED = "disputed"
 OPEN = "open"
+STATES = (AGREED, ADJUDICATED, DISPUTED, OPEN)
 
 TARGETS = ("claim", "answer", "relevance", "claim-passage")
 
@@ -41,7 +42,8 @@ def settle(rows: pl.DataFrame) -> pl.DataFrame:
         `case_id`, `claim_id`, `evidence_id`, `target`; `label` Boolean, null unless people agree
         or an adjudication says; `state`: `agreed`, `adjudicated`, `disputed` (people, or
         adjudications, contradict each other) or `open` (no person gave a label); `n_people`, the
-        people who gave one; `supporters` and `opponents`, their names, sorted.
+        people who gave one; `supporters` and `opponents`, their names, sorted, where people differ
+        (else null).
     """
     given = pl.col("label").is_not_null()
     person = (pl.col("kind") == HUMAN) & given
@@ -51,8 +53,6 @@ def settle(rows: pl.DataFrame) -> pl.DataFrame:
         n_for=(person & pl.col("label")).sum().cast(pl.Int64),
         n_verdicts=verdict.sum().cast(pl.Int64),
         n_verdicts_for=(verdict & pl.col("label")).sum().cast(pl.Int64),
-        supporters=pl.col("reviewer").filter(person & pl.col("label")).sort(),
-        opponents=pl.col("reviewer").filter(person & ~pl.col("label")).sort(),
     )
     state = (
         pl.when(pl.col("n_verdicts") > 0)
@@ -68,14 +68,21 @@ def settle(rows: pl.DataFrame) -> pl.DataFrame:
         .when(pl.col("state") == AGREED)
         .then(pl.col("n_for") > 0)
     )
-    return decided.select(
-        *ITEM,
-        "target",
-        label.alias("label"),
-        "state",
-        "n_people",
-        "supporters",
-        "opponents",
+    settled = decided.select(*ITEM, "target", label.alias("label"), "state", "n_people", "n_for")
+    split = settled.filter((pl.col("n_for") > 0) & (pl.col("n_for") < pl.col("n_people")))
+    return settled.drop("n_for").join(
+        _sides(rows, split), on=ITEM, how="left", nulls_equal=True, maintain_order="left"
+    )
+
+
+def _sides(rows: pl.DataFrame, split: pl.DataFrame) -> pl.DataFrame:
+    """Who says yes and who no, of the few things on which people differ."""
+    votes = rows.filter((pl.col("kind") == HUMAN) & pl.col("label").is_not_null()).join(
+        split.select(ITEM), on=ITEM, how="semi", nulls_equal=True, maintain_order="left"
+    )
+    return votes.group_by(ITEM, maintain_order=True).agg(
+        supporters=pl.col("reviewer").filter("label").sort(),
+        opponents=pl.col("reviewer").filter(~pl.col("label")).sort(),
     )
 
 
