@@ -72,7 +72,7 @@ class Judges(_Strict):
 
 
 class Disagreements(_Strict):
-    """`disagreements.parquet`: a row per item that people, or adjudications, label differently."""
+    """`disagreements.parquet`: a row per item disputed, or settled against some person's label."""
 
     run_id: pl.String = column("the run", required=True)
     target: pl.String = column("as in the pairs", required=True)

@@ -57,6 +57,11 @@ def test_adjudications_that_contradict_each_other_are_a_dispute() -> None:
     assert [voice["reviewer"] for voice in human["adjudications"][0]] == ["eve", "flo"]
 
 
+def test_an_adjudication_that_overrules_people_who_agree_is_listed() -> None:
+    human, _ = tables(votes({"ann": "TT", "bob": "TT"}) + votes({"eve": "TF"}, "adjudication"))
+    assert human.select("case_id", "state", "label").rows() == [("c1", "adjudicated", False)]
+
+
 def test_a_judge_disagrees_with_what_is_settled_only() -> None:
     people = votes({"ann": "TTT ", "bob": "TF  "})
     _, judge = tables(people + votes({"j": "FFFT"}, "judge"))
@@ -78,12 +83,16 @@ def test_the_lists_again_in_plain_python(reviews: list[Row]) -> None:
     for row in reviews:
         if row["label"] is not None:
             said.setdefault(item_of(row), set()).add((row["kind"], row["label"]))
-    disputed = {
+    contradicted = {
         item
         for item, labels in said.items()
         for kind in ("human", "adjudication")
         if {(kind, True), (kind, False)} <= labels
     }
+    overruled = {
+        item for item, settled_as in label.items() if ("human", not settled_as) in said[item]
+    }
+    disputed = contradicted | overruled
     assert {item_of(row) for row in human.to_dicts()} == disputed
     assert {item_of(row): row["label"] for row in human.to_dicts()} == {
         item: label.get(item) for item in disputed

@@ -13,7 +13,7 @@ from ragtriage.schemas.reviews import ADJUDICATION, HUMAN, ITEM
 
 
 def human_disagreements(rows: pl.DataFrame, settled: pl.DataFrame) -> pl.DataFrame:
-    """Items that people label differently, or on which adjudications contradict each other.
+    """Items that are disputed, or that some person labelled other than they were settled.
 
     Args:
         rows: reviews, with the columns of `schemas.reviews.Reviews`.
@@ -23,8 +23,9 @@ def human_disagreements(rows: pl.DataFrame, settled: pl.DataFrame) -> pl.DataFra
         The columns of `schemas.agreement.Disagreements` but `run_id`; disputed items first,
         then by case, claim and passage.
     """
-    people_differ = (pl.col("supporters").list.len() > 0) & (pl.col("opponents").list.len() > 0)
-    items = settled.filter(people_differ | (pl.col("state") == DISPUTED))
+    others = pl.when("label").then("opponents").otherwise("supporters")
+    overruled = pl.col("label").is_not_null() & (others.list.len() > 0)
+    items = settled.filter((pl.col("state") == DISPUTED) | overruled)
     told = _with_labels(items, rows)
     disputed_first = pl.col("state") != DISPUTED
     return _as(Disagreements, told.sort(disputed_first, *ITEM, maintain_order=True))
