@@ -219,9 +219,8 @@ def agreement(**flags: Any) -> int:
     from ragtriage.publish.agreement.formats import render  # noqa: PLC0415 - as above
 
     shown = format_shown(flags.pop("format_"))
-    options = {name: value for name, value in flags.items() if value not in (None, False)}
-    if options.pop("no_write", False):
-        options["write"] = False
+    options = {name: value for name, value in flags.items() if value is not None}
+    options["write"] = not options.pop("no_write")
     found = run_agreement(build_agreement_request(options))
     _print(render(found.report, shown, color=sys.stdout.isatty()))
     _say_where(found.path)
