@@ -8,7 +8,7 @@ from fractions import Fraction
 import krippendorff
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragtriage.agreement.coefficients import (
@@ -58,6 +58,7 @@ def test_kappa_of_huge_counts_is_exact() -> None:
     assert cohen_kappa(Square(*(n * 10**9 for n in (20, 5, 10, 15)))) == (0.4, None)
 
 
+@settings(max_examples=60, deadline=None)
 @given(st.tuples(*[st.integers(0, 30)] * 4))
 def test_kappa_is_symmetric_and_within_its_range(cells: tuple[int, int, int, int]) -> None:
     square = Square(*cells)
@@ -114,6 +115,7 @@ def test_alpha_of_disagreement_throughout_is_below_zero() -> None:
     assert krippendorff_alpha({(1, 1): 2}) == (pytest.approx(-0.5, abs=1e-15), None)
 
 
+@settings(max_examples=60, deadline=None)
 @given(st.lists(st.lists(st.sampled_from([1.0, 0.0, _GAP]), min_size=3, max_size=3), max_size=12))
 def test_alpha_is_the_library_s_of_the_whole_table(table: list[list[float]]) -> None:
     units = [[bool(label) for label in unit if label == label] for unit in table]

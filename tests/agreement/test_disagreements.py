@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import polars as pl
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragtriage.agreement.disagreements import human_disagreements, judge_disagreements
@@ -75,6 +75,7 @@ def test_a_judge_disagrees_with_what_is_settled_only() -> None:
     ]
 
 
+@settings(max_examples=60, deadline=None)
 @given(drawn_reviews())
 def test_the_lists_again_in_plain_python(reviews: list[Row]) -> None:
     human, judge = tables(reviews)
@@ -109,6 +110,7 @@ def test_the_lists_again_in_plain_python(reviews: list[Row]) -> None:
     )
 
 
+@settings(max_examples=60, deadline=None)
 @given(drawn_reviews(), st.randoms(use_true_random=False))
 def test_the_order_of_rows_changes_nothing(reviews: list[Row], chance: Any) -> None:
     shuffled = reviews.copy()

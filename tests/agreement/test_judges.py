@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragtriage.agreement.coefficients import ONE_LABEL
@@ -97,6 +97,7 @@ def test_a_judge_is_not_held_against_another() -> None:
     assert list(both) == [("j", "all"), ("j", "answer"), ("k", "all"), ("k", "answer")]
 
 
+@settings(max_examples=60, deadline=None)
 @given(drawn_reviews())
 def test_every_number_again_in_plain_python(reviews: list[Row]) -> None:
     found, expected = rows_of(reviews), judge_rows(reviews)
@@ -111,6 +112,7 @@ def test_every_number_again_in_plain_python(reviews: list[Row]) -> None:
                 assert shown == pytest.approx(float(value), abs=1e-12), (names, column)
 
 
+@settings(max_examples=60, deadline=None)
 @given(drawn_reviews(), st.randoms(use_true_random=False))
 def test_the_order_of_rows_changes_nothing(reviews: list[Row], chance: Any) -> None:
     shuffled = reviews.copy()

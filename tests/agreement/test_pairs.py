@@ -127,6 +127,7 @@ def test_no_reviews() -> None:
     assert rows_of([])[None, None, "all"]["n"] == 0
 
 
+@settings(max_examples=60, deadline=None)
 @given(drawn_reviews())
 def test_every_number_again_in_plain_python(reviews: list[Row]) -> None:
     found, expected = rows_of(reviews), pair_rows(reviews)
@@ -141,6 +142,7 @@ def test_every_number_again_in_plain_python(reviews: list[Row]) -> None:
             assert (found[names][column] is None) == (found[names][f"{column}_reason"] is not None)
 
 
+@settings(max_examples=60, deadline=None)
 @given(drawn_reviews(), st.randoms(use_true_random=False))
 def test_the_order_of_rows_changes_nothing(reviews: list[Row], chance: Any) -> None:
     shuffled = reviews.copy()
@@ -148,8 +150,8 @@ def test_the_order_of_rows_changes_nothing(reviews: list[Row], chance: Any) -> N
     assert pair_table(frame(shuffled)).equals(pair_table(frame(reviews)))
 
 
+@settings(max_examples=60, deadline=None)
 @given(drawn_reviews())
-@settings(max_examples=50)
 def test_swapping_two_names_swaps_their_rows_only(reviews: list[Row]) -> None:
     swap = {"ann": "bob", "bob": "ann"}
     renamed = [row | {"reviewer": swap.get(row["reviewer"], row["reviewer"])} for row in reviews]

@@ -232,3 +232,13 @@ def test_one_target_is_shown_once(report: AgreementReport) -> None:
 def test_a_label_by_one_person_alone_is_said() -> None:
     made = report_of(votes({"ann": "TT", "bob": "T "}))
     assert "1 of 2 agreed items was labelled by one person only" in markdown.render(made)
+
+
+def test_a_target_that_a_judge_never_labelled_is_not_shown() -> None:
+    relevance = [review("c0", "ann", True, evidence_id="p")]
+    made = report_of(votes({"ann": "T"}) + votes({"j": "T"}, "judge") + relevance)
+    assert [row["target"] for row in made["judges"]] == ["all", "answer", "relevance"]
+    page = html.render(made)
+    assert page.count('<th scope="row">j</th>') == 1
+    text = markdown.render(made)
+    assert text.count("| `j` |") == 1

@@ -123,8 +123,9 @@ def _pair(row: doc.PairRow) -> tuple[str, ...]:
 def _judges(report: doc.AgreementReport) -> list[str]:
     if not report["judges"]:
         return ["## Judges", "No judge gave a label."]
-    shown, _ = first(wording.rows(report["judges"]), ROWS)
-    rest = len(wording.rows(report["judges"])) - len(shown) + report["omitted"]["judges"]
+    listed = wording.judged(report)
+    shown, _ = first(listed, ROWS)
+    rest = len(listed) - len(shown) + report["omitted"]["judges"]
     head = ("Judge", "About", "Common labels>", "Validated", "tp>", "fp>", "tn>", "fn>")
     rows = [
         (

@@ -99,8 +99,8 @@ def _fitted(console: Console, cells: list[Text]) -> list[Text]:
 
 def _judges(console: Console, report: doc.AgreementReport) -> None:
     """Each judge: validated or not, and what was found on the labels in common."""
-    listed = wording.rows(report["judges"])
-    shown, _ = first([row for row in listed if row["n_labels"]], ROWS)
+    listed = wording.judged(report)
+    shown, _ = first(listed, ROWS)
     rows = []
     for row in shown:
         judge = Text(terminal(row["judge"], 40), HEAD)

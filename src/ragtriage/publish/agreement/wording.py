@@ -80,6 +80,14 @@ def rows(rows: Sequence[Row]) -> list[Row]:
     return [row for row in rows if row["target"] != "all" or len(targets) != 1]
 
 
+def judged(report: doc.AgreementReport) -> list[doc.JudgeRow]:
+    """The rows of targets that a judge labelled, or every row of a judge that labelled none."""
+    labelled = {row["judge"] for row in report["judges"] if row["n_labels"]}
+    return rows(
+        [row for row in report["judges"] if row["n_labels"] or row["judge"] not in labelled]
+    )
+
+
 def label(target: str, label: bool | None) -> str:  # noqa: FBT001 - a Boolean is what is put in words
     """`supported`, `wrong`, or `left open`."""
     if label is None:
