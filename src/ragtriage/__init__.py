@@ -7,18 +7,30 @@ from typing import TYPE_CHECKING, Any
 from ragtriage.version import __version__
 
 if TYPE_CHECKING:
+    from ragtriage.agreement_run import Agreement, measure_agreement
     from ragtriage.errors import InputError, RagtriageError, UsageError
     from ragtriage.pipeline import evaluate
     from ragtriage.run import Run
 
-__all__ = ["InputError", "RagtriageError", "Run", "UsageError", "__version__", "evaluate"]
+__all__ = [
+    "Agreement",
+    "InputError",
+    "RagtriageError",
+    "Run",
+    "UsageError",
+    "__version__",
+    "evaluate",
+    "measure_agreement",
+]
 
 _HOMES = {
+    "Agreement": "ragtriage.agreement_run",
     "InputError": "ragtriage.errors",
     "RagtriageError": "ragtriage.errors",
     "UsageError": "ragtriage.errors",
     "Run": "ragtriage.run",
     "evaluate": "ragtriage.pipeline",
+    "measure_agreement": "ragtriage.agreement_run",
 }
 
 

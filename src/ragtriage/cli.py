@@ -216,6 +216,37 @@ def validate(**flags: Any) -> int:
 
 
 @cli.command()
+@click.argument("reviews", nargs=-1, metavar="REVIEWS...")
+@click.option("--extra", metavar="fail|ignore", help="Unknown fields: an error, or set aside.")
+@click.option("--on-invalid", metavar="fail|quarantine", help="Rows that break a rule.")
+@click.option(
+    "--min-validated", type=int, metavar="N", help="Common labels a judge must have [30]."
+)
+@click.option("--out", metavar="DIR", help="Where the folder is written [reports/].")
+@click.option("--run-id", metavar="ID", help="The folder is agreement-ID.")
+@click.option("--no-write", is_flag=True, help="Print only.")
+@click.option("--format", "format_", metavar="|".join(FORMATS), help="What stdout shows.")
+def agreement(**flags: Any) -> int:
+    """Say how far reviewers agree, and judges with what reviewers settled.
+
+    REVIEWS: one label a row (case, claim, passage, reviewer, kind, label, note); JSON lines, JSON,
+    CSV, TSV or Parquet; files, folders, globs, or - for standard input.
+    Exit code 0: measured; 2: arguments or input; 3: internal error.
+    """
+    from ragtriage.agreement_request import build_agreement_request  # noqa: PLC0415 - as above
+    from ragtriage.agreement_run import run_agreement  # noqa: PLC0415 - as above
+    from ragtriage.publish.agreement.formats import render  # noqa: PLC0415 - as above
+
+    shown = format_shown(flags.pop("format_"))
+    options = {name: value for name, value in flags.items() if value is not None}
+    options["write"] = not options.pop("no_write")
+    found = run_agreement(build_agreement_request(options))
+    _print(render(found.report, shown, color=sys.stdout.isatty()))
+    _say_where(found.path)
+    return EXIT_PASSED
+
+
+@cli.command()
 @click.option("--example", metavar="CONTRACT", help="Print a starter file for a contract.")
 @click.option("--format", "format_", default="text", metavar="text|json", help="How it is printed.")
 def schema(example: str | None, format_: str) -> int:

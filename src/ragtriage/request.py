@@ -26,7 +26,7 @@ from ragtriage.schemas.inputs import CASE_FIELDS, Cases, dtypes
 
 # Longer rankings than this are cut by nothing that anybody evaluates.
 LARGEST_CUTOFF = 2**31 - 1
-_RUN_ID = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}")
+RUN_ID = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}")
 
 Cutoff = Annotated[StrictInt, Field(ge=1, le=LARGEST_CUTOFF)]
 Threshold = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False, strict=True)]
@@ -108,10 +108,10 @@ class EvaluateRequest(BaseModel):
     def _plain_run_id(cls, run_id: str | None) -> str | None:
         if run_id is None:
             return None
-        if not _RUN_ID.fullmatch(run_id) or run_id.startswith("compare-"):
+        if not RUN_ID.fullmatch(run_id) or run_id.startswith(("compare-", "agreement-")):
             raise ValueError(
                 f"{run_id!r} cannot name a run: use letters, digits, '.', '_', '-', "
-                "not starting with '.' or 'compare-'"
+                "not starting with '.', 'compare-' or 'agreement-'"
             )
         return run_id
 
@@ -150,7 +150,7 @@ def build_request(options: dict[str, Any]) -> EvaluateRequest:
     try:
         return EvaluateRequest(**options)
     except ValidationError as error:
-        raise UsageError("; ".join(_readable(item) for item in error.errors())) from None
+        raise UsageError("; ".join(readable(item) for item in error.errors())) from None
 
 
 OPTION_NAMES = tuple(info.alias or name for name, info in EvaluateRequest.model_fields.items())
@@ -206,7 +206,8 @@ def _plain(value: Any) -> Any:
     return str(value)
 
 
-def _readable(item: Any) -> str:
+def readable(item: Any) -> str:
+    """One of pydantic's errors as a user reads it, the option first."""
     location = [str(part) for part in item["loc"] if not isinstance(part, int)]
     text = str(item["msg"]).removeprefix("Value error, ")
     if not location:

@@ -11,13 +11,18 @@ import polars as pl
 from ragtriage.errors import UsageError, nearest
 from ragtriage.metrics import REGISTRY
 from ragtriage.publish.folder import to_json
-from ragtriage.schemas import results
+from ragtriage.schemas import agreement, results
 from ragtriage.schemas.contracts import CONTRACTS
 from ragtriage.schemas.fields import Alias
 from ragtriage.schemas.inputs import Cases, Corpus, dtypes, infos
+from ragtriage.schemas.reviews import Reviews
 from ragtriage.schemas.rules import RULES
 
-_INPUTS: dict[str, type[pa.DataFrameModel]] = {"cases": Cases, "corpus": Corpus}
+_INPUTS: dict[str, type[pa.DataFrameModel]] = {
+    "cases": Cases,
+    "corpus": Corpus,
+    "reviews": Reviews,
+}
 _TABLES: dict[str, type[pa.DataFrameModel]] = {
     "cases": results.CaseResults,
     "evidence": results.Evidence,
@@ -27,6 +32,10 @@ _TABLES: dict[str, type[pa.DataFrameModel]] = {
     "stages": results.Stages,
     "findings": results.Findings,
     "gates": results.Gates,
+    "agreement/pairs": agreement.Pairs,
+    "agreement/judges": agreement.Judges,
+    "agreement/disagreements": agreement.Disagreements,
+    "agreement/judge-disagreements": agreement.JudgeDisagreements,
 }
 # One value a field, so that a starter file is a case that passes.
 _VALUES: dict[str, Any] = {

@@ -89,30 +89,11 @@ class Outcome:
             n_lucky=tally.n_lucky,
             n_unlabelled=tally.n_unlabelled,
             context_observed=tally.n_context_observed,
-            lines=_counts(tally.totals),
-            inputs=self._inputs(),
+            lines=line_counts(tally.totals),
+            inputs=input_entries(self.given.files, self.tally),
             mapping=self.given.mapping,
             notes=self._notes(),
         )
-
-    def _inputs(self) -> list[InputEntry]:
-        entries = []
-        for file in self.given.files:
-            lines = self.tally.lines.get(file["path"], FileLines())
-            counts = _counts(lines)
-            entries.append(
-                InputEntry(
-                    role=file["role"],
-                    path=file["path"],
-                    sha256=file["sha256"],
-                    bytes=file["bytes"],
-                    lines=counts["read"],
-                    accepted=counts["accepted"],
-                    set_aside=counts["set_aside"],
-                    blank=counts["blank"],
-                )
-            )
-        return entries
 
     def _notes(self) -> list[str]:
         notes = [
@@ -126,7 +107,28 @@ class Outcome:
         return notes + self.given.notes
 
 
-def _counts(lines: FileLines) -> LineCounts:
+def input_entries(files: list[dict[str, Any]], tally: Tally) -> list[InputEntry]:
+    """Each input file with what became of its lines."""
+    entries = []
+    for file in files:
+        counts = line_counts(tally.lines.get(file["path"], FileLines()))
+        entries.append(
+            InputEntry(
+                role=file["role"],
+                path=file["path"],
+                sha256=file["sha256"],
+                bytes=file["bytes"],
+                lines=counts["read"],
+                accepted=counts["accepted"],
+                set_aside=counts["set_aside"],
+                blank=counts["blank"],
+            )
+        )
+    return entries
+
+
+def line_counts(lines: FileLines) -> LineCounts:
+    """Read = accepted + set aside + blank."""
     if lines.accepted < 0:
         raise AssertionError("more lines set aside than were read")
     return LineCounts(

@@ -6,7 +6,8 @@ late: it brings rich. No wording and no numbers of its own.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from io import StringIO
 
 from rich.console import Console
@@ -26,6 +27,12 @@ BAD, GOOD, WARN, SOFT, HEAD = "bold red", "green", "yellow", "dim", "bold"
 
 def render(report: Report, *, color: bool, width: int) -> str:
     """The report in at most `width` columns; without a single escape code unless `color`."""
+    parts = (_head, _stages, _cases, _metrics, _rest)
+    return printed((partial(part, report=report) for part in parts), color=color, width=width)
+
+
+def printed(parts: Iterable[Callable[[Console], None]], *, color: bool, width: int) -> str:
+    """What the parts print, one after the other, on a console that trusts no text."""
     out = StringIO()
     console = Console(
         file=out,
@@ -40,11 +47,8 @@ def render(report: Report, *, color: bool, width: int) -> str:
         highlight=False,
         _environ={},
     )
-    _head(console, report)
-    _stages(console, report)
-    _cases(console, report)
-    _metrics(console, report)
-    _rest(console, report)
+    for part in parts:
+        part(console)
     lines = out.getvalue().split("\n")
     return "\n".join(lines if color else (line.rstrip() for line in lines))
 
@@ -58,7 +62,7 @@ def _sentence(text: str, style: str = "") -> Text:
     return Text(terminal(text, 400), style=style)
 
 
-def _table(console: Console, title: str, right: Sequence[int], rows: list[list[Text]]) -> None:
+def print_table(console: Console, title: str, right: Sequence[int], rows: list[list[Text]]) -> None:
     """Aligned columns under a title; the numbers of `right` columns stand right."""
     if not rows:
         return
@@ -118,7 +122,7 @@ def _stages(console: Console, report: Report) -> None:
         )
     run = report["run"]
     ran = f"{run['n_cases'] - run['n_not_run']:,}"
-    _table(console, f"Where the cases broke (share of the {ran} run)", (1, 2), cells)
+    print_table(console, f"Where the cases broke (share of the {ran} run)", (1, 2), cells)
 
 
 def _where(case: CaseEntry, k: int) -> str:
@@ -150,7 +154,7 @@ def _cases(console: Console, report: Report) -> None:
             rows.append([name, stage, where])
     total = report["run"]["n_cases"] - report["run"]["n_pass"]
     title = f"Cases that did not pass ({len(rows):,} of {total:,})"
-    _table(console, title, (), rows)
+    print_table(console, title, (), rows)
 
 
 def _metrics(console: Console, report: Report) -> None:
@@ -164,7 +168,7 @@ def _metrics(console: Console, report: Report) -> None:
         rows.append(row[: 3 if console.width < NARROW else 4])
     aside = wording.set_aside(report["run"])
     columns = "mean, cases scored" + ("" if console.width < NARROW else ", pooled")
-    _table(console, f"Metrics ({columns})" + (f"; {aside}" if aside else ""), (1, 2), rows)
+    print_table(console, f"Metrics ({columns})" + (f"; {aside}" if aside else ""), (1, 2), rows)
     if len(lines) > len(main):
         console.print(Text(f"and {len(lines) - len(main):,} more in the report", SOFT))
     if any(line.row["metric"] == "answer_match" for line in main):

@@ -10,7 +10,7 @@ import polars as pl
 
 from ragtriage.read.chunk import Chunk, Place
 from ragtriage.read.index import FileIndex, Source
-from ragtriage.read.input import entry_of, index_all
+from ragtriage.read.input import dropped_by, entry_of, index_all
 from ragtriage.read.sources import Reading, sources_for
 from ragtriage.schemas.inputs import dtypes
 from ragtriage.schemas.reviews import ReviewRows
@@ -24,6 +24,11 @@ class ReviewsInput:
 
     files: list[dict[str, Any]]
     _pairs: list[tuple[Source, FileIndex]]
+
+    @property
+    def dropped(self) -> dict[str, int]:
+        """Unknown fields that were set aside as asked, with the records that had them."""
+        return dropped_by([index for _, index in self._pairs])
 
     def chunks(self) -> Iterator[Chunk]:
         """All rows, and the faults of records that are none."""

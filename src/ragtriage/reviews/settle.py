@@ -43,7 +43,7 @@ def settle(rows: pl.DataFrame) -> pl.DataFrame:
         or an adjudication says; `state`: `agreed`, `adjudicated`, `disputed` (people, or
         adjudications, contradict each other) or `open` (no person gave a label); `n_people`, the
         people who gave one; `supporters` and `opponents`, their names, sorted, where people differ
-        (else null).
+        or an adjudication spoke (else null).
     """
     given = pl.col("label").is_not_null()
     person = (pl.col("kind") == HUMAN) & given
@@ -69,14 +69,15 @@ def settle(rows: pl.DataFrame) -> pl.DataFrame:
         .then(pl.col("n_for") > 0)
     )
     settled = decided.select(*ITEM, "target", label.alias("label"), "state", "n_people", "n_for")
-    split = settled.filter((pl.col("n_for") > 0) & (pl.col("n_for") < pl.col("n_people")))
+    differ = (pl.col("n_for") > 0) & (pl.col("n_for") < pl.col("n_people"))
+    split = settled.filter(differ | (pl.col("state") == ADJUDICATED))
     return settled.drop("n_for").join(
         _sides(rows, split), on=ITEM, how="left", nulls_equal=True, maintain_order="left"
     )
 
 
 def _sides(rows: pl.DataFrame, split: pl.DataFrame) -> pl.DataFrame:
-    """Who says yes and who no, of the few things on which people differ."""
+    """Who says yes and who no, of the few things on which that is in question."""
     votes = rows.filter((pl.col("kind") == HUMAN) & pl.col("label").is_not_null()).join(
         split.select(ITEM), on=ITEM, how="semi", nulls_equal=True, maintain_order="left"
     )

@@ -1,0 +1,1 @@
+"""How far labels agree: people with people, and judges with what people settled."""

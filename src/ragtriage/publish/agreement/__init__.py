@@ -1,0 +1,1 @@
+"""How the agreement of reviewers and judges is written and shown."""

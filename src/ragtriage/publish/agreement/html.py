@@ -1,0 +1,17 @@
+"""The agreement report as one self-contained HTML page, from templates/agreement.html.j2."""
+
+from __future__ import annotations
+
+from ragtriage.publish import html
+from ragtriage.publish.agreement import wording
+from ragtriage.publish.agreement.document import AgreementReport
+
+OPEN_ENTRIES = 10
+
+
+def render(report: AgreementReport) -> str:
+    """The page: opens offline, needs no script, refers to nothing outside itself."""
+    environment = html.environment()
+    environment.globals |= {"a": wording, "open_entries": OPEN_ENTRIES}
+    page = environment.get_template("agreement.html.j2")
+    return page.render(report=report, run=report["run"], css=html.template("report.css"))
