@@ -42,6 +42,9 @@ class CaseResults(Cases):
     unsupported_claims: pl.List = column("proposed claims without support", inner=pl.String)
     omitted_claims: pl.List = column("required claims not proposed", inner=pl.String)
     disputed_claims: pl.List = column("proposed claims on which people disagree", inner=pl.String)
+    answer_disputed: pl.Boolean = column(
+        "people disagree on the answer as a whole and nobody adjudicated", required=True
+    )
     context_observed: pl.Boolean = column("does the stage rest on the real context?", required=True)
     findings: pl.List = column("what a person should look at", inner=pl.String)
     near_misses: pl.List = column(

@@ -91,7 +91,7 @@ FINDINGS: tuple[Finding, ...] = (
     ),
     Finding(
         "label-conflict",
-        "labels contradict: `abstained` against the answer, staff label against claims or review, "
+        "labels contradict: `abstained` against the answer, two of staff label, review and claims, "
         "or a claim's own label against its review",
         (pl.col("abstained") != pl.col("answer_abstains")).fill_null(False)
         | (pl.col("answer_correct") != pl.col("claims_label")).fill_null(False)
@@ -103,7 +103,7 @@ FINDINGS: tuple[Finding, ...] = (
     Finding(
         "disputed-label",
         "people disagree on a label and nobody adjudicated: it counts as unknown",
-        pl.col("review_disputed") | pl.col("claims_disputed"),
+        pl.col("labels_disputed"),
         traced=False,
     ),
     Finding(

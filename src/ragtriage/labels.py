@@ -56,7 +56,7 @@ def with_labels(
     """The cases with what is settled about each.
 
     Added: `scored` (neither failed nor ambiguous), `is_answerable`, `answer_abstains` (by the
-    answer alone), `did_abstain`, `matches`, `answer_label` and `label_source`.
+    answer alone), `did_abstain`, `matches`, `labels_disputed`, `answer_label`, `label_source`.
     """
     normal = NORMALIZERS[normalizer]
     settled = cases.with_columns(
@@ -66,7 +66,10 @@ def with_labels(
         normal_answer=normal(pl.col("answer")),
     )
     settled = settled.with_columns(did_abstain=pl.coalesce("abstained", "answer_abstains"))
-    settled = settled.with_columns(matches=_matches(normal)).drop("normal_answer")
+    settled = settled.with_columns(
+        matches=_matches(normal),
+        labels_disputed=pl.col("review_disputed") | pl.col("claims_disputed"),
+    ).drop("normal_answer")
     return settled.with_columns(*_answer_label(contract))
 
 

@@ -21,6 +21,7 @@ from pydantic import (
 )
 
 from ragtriage.errors import UsageError, nearest
+from ragtriage.schemas.agreement import MIN_VALIDATED
 from ragtriage.schemas.contracts import CONTRACTS
 from ragtriage.schemas.inputs import CASE_FIELDS, Cases, dtypes
 
@@ -51,7 +52,7 @@ class EvaluateRequest(BaseModel):
     missing_trace: Literal["fail", "empty", "not-run"] = "fail"
     unknown_review: Literal["fail", "ignore"] = "fail"
     judge: StrictStr | None = None
-    min_validated: Annotated[StrictInt, Field(ge=1)] = 30
+    min_validated: Annotated[StrictInt, Field(ge=1)] = MIN_VALIDATED
     normalizer: Literal["lower-whitespace", "exact", "casefold", "squad"] = "lower-whitespace"
     abstain_text: tuple[StrictStr, ...] = ()
     slice: tuple[StrictStr, ...] = ()

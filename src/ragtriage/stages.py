@@ -193,6 +193,9 @@ NEXT_CHECKS = {
     ),
 }
 
+# What to do before that where people disagree on the label that is missing.
+ADJUDICATE = "Adjudicate: people disagree on this case's labels, so they count as unknown."
+
 # Stage rows on which nothing can be said to be missing.
 _MISSING_UNKNOWN = (2, 3, 6, 7, 8, 9)
 
@@ -214,10 +217,10 @@ def with_stages(cases: pl.DataFrame, contract: str) -> pl.DataFrame:
         lucky=_lucky(),
         context_observed=pl.col("context_ids").is_not_null(),
     )
+    check = pl.col("break_point").replace_strict(NEXT_CHECKS, default=None, return_dtype=pl.String)
+    in_dispute = (pl.col("break_point") == "answer-label") & pl.col("labels_disputed")
     return placed.with_columns(
-        next_check=pl.col("break_point").replace_strict(
-            NEXT_CHECKS, default=None, return_dtype=pl.String
-        )
+        next_check=pl.when(in_dispute).then(pl.lit(ADJUDICATE)).otherwise(check)
     )
 
 

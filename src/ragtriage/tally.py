@@ -45,6 +45,7 @@ class Tally:
     n_refused: int = 0
     n_lucky: int = 0
     n_unlabelled: int = 0
+    n_disputed: int = 0
     n_context_observed: int = 0
     n_pass: int = 0
     claim_labels: Counter[str] = field(default_factory=Counter)
@@ -87,7 +88,9 @@ class Tally:
         self.n_lucky += int(cases["lucky"].sum())
         self.n_pass += int((cases["stage"] == PASS).sum())
         self.n_context_observed += int(cases["context_observed"].sum())
-        self.n_unlabelled += int((cases["scored"] & cases["answer_label"].is_null()).sum())
+        unlabelled = cases["scored"] & cases["answer_label"].is_null()
+        self.n_unlabelled += int(unlabelled.sum())
+        self.n_disputed += int((unlabelled & cases["labels_disputed"]).sum())
         self._add_abstention(cases)
         self._add_findings(cases)
         self._disjoint.add(cases, ledger, _EXAMPLES)

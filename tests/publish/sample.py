@@ -78,6 +78,7 @@ def case(case_id: str, stage: str, break_point: str | None = None, **changes: An
         "unsupported_claims": None,
         "omitted_claims": None,
         "disputed_claims": None,
+        "answer_disputed": False,
         "near_misses": None,
         "next_check": None if stage == "pass" else f"Look at what {stage} did with this case.",
         "error": None,
@@ -353,6 +354,7 @@ def report() -> Report:
             "n_pass": 11,
             "n_lucky": 1,
             "n_unlabelled": 3,
+            "n_disputed": 1,
             "context_observed": 36,
             "lines": {"read": 43, "accepted": 39, "set_aside": 3, "blank": 1},
             "inputs": [
@@ -489,7 +491,7 @@ def ordinary_report() -> Report:
         *(row for row in made["stages"] if row["slice"] == "split"),
     ]
     made["run"] |= {"n_cases": 40, "n_not_run": 0, "n_pass": 28, "n_lucky": 0, "n_unlabelled": 0}
-    made["run"]["context_observed"] = 40
+    made["run"] |= {"context_observed": 40, "n_disputed": 0}
     del made["about"]["judge"]
     made["gates"] = [gate for gate in made["gates"] if gate["passed"]]
     made["summary"] = [row for row in made["summary"] if row["slice_value"] != HOSTILE]

@@ -49,7 +49,7 @@ def test_notices_say_what_the_numbers_leave_out(report: Report) -> None:
         "3 lines set aside in rejects/: not in these numbers",
         "1 case not run: in no mean",
         "1 answer was right although required evidence was missing: not counted as a pass",
-        "answers unlabelled: 3",
+        "answers unlabelled: 3, of these disputed: 1",
         "context observed on 36 of 39 cases: elsewhere what was retrieved stands for it",
     ]
     report["run"]["n_lucky"] = 2

@@ -48,6 +48,7 @@ class RunEntry(TypedDict):
     n_pass: int
     n_lucky: int
     n_unlabelled: int
+    n_disputed: int
     context_observed: int
     lines: LineCounts
     inputs: list[InputEntry]
@@ -193,6 +194,7 @@ class CaseEntry(TypedDict):
     unsupported_claims: list[str] | None
     omitted_claims: list[str] | None
     disputed_claims: list[str] | None
+    answer_disputed: bool
     near_misses: list[dict[str, str]] | None
     next_check: str | None
     error: str | None

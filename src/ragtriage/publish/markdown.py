@@ -133,6 +133,7 @@ def _case(n: int, case: CaseEntry, k: int) -> list[str]:
         if case["unsupported_claims"]
         else "",
         f"Omitted claims: {_ids(case['omitted_claims'])}" if case["omitted_claims"] else "",
+        "People disagree on the answer as a whole" if case["answer_disputed"] else "",
         f"Disputed claims: {_ids(case['disputed_claims'])}" if case["disputed_claims"] else "",
         *(
             f"Near miss: required {code(pair['required'])}, retrieved {code(pair['retrieved'])}"

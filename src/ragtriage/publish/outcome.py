@@ -88,6 +88,7 @@ class Outcome:
             n_pass=tally.n_pass,
             n_lucky=tally.n_lucky,
             n_unlabelled=tally.n_unlabelled,
+            n_disputed=tally.n_disputed,
             context_observed=tally.n_context_observed,
             lines=line_counts(tally.totals),
             inputs=input_entries(self.given.files, self.tally),

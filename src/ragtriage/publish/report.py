@@ -124,12 +124,13 @@ def _cases(shown: pl.DataFrame, ledger: pl.DataFrame, columns: list[Column]) -> 
     for row in ledger.select(evidence.COLUMNS).iter_rows(named=True):
         by_case.setdefault(row.pop("case_id"), []).append(row)
     names = [name for column in columns for name in column.schema]
-    wanted = (*_CASE_KEYS, "is_answerable", "did_abstain", *names)
+    wanted = (*_CASE_KEYS, "is_answerable", "did_abstain", "review_disputed", *names)
     entries = []
     for row in shown.select(wanted).iter_rows(named=True):
         entry = {key: row[key] for key in _CASE_KEYS}
         entry["answerable"] = row["is_answerable"]
         entry["abstained"] = row["did_abstain"]
+        entry["answer_disputed"] = row["review_disputed"]
         entry["metrics"] = {name: row[name] for name in names}
         entry["evidence"] = by_case.get(row["case_id"], [])
         entries.append(entry)

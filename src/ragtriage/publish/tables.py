@@ -32,7 +32,7 @@ def case_schema(columns: list[Column]) -> dict[str, pl.DataType]:
 def case_table(cases: pl.DataFrame, columns: list[Column]) -> pl.DataFrame:
     """Rows of `cases/`, but for the run; `answerable` is the value that every rule used."""
     schema = {name: dtype for name, dtype in case_schema(columns).items() if name != "run_id"}
-    settled = cases.with_columns(answerable="is_answerable")
+    settled = cases.with_columns(answerable="is_answerable", answer_disputed="review_disputed")
     return settled.select(pl.col(name).cast(dtype) for name, dtype in schema.items())
 
 

@@ -58,8 +58,8 @@ def _text(text: str, style: str = "") -> Text:
 
 
 def _sentence(text: str, style: str = "") -> Text:
-    """Our own sentence: not cut as data is, but as printable."""
-    return Text(terminal(text, 400), style=style)
+    """Our own sentences: not cut as data is, but as printable."""
+    return Text(terminal(text, 1000), style=style)
 
 
 def print_table(console: Console, title: str, right: Sequence[int], rows: list[list[Text]]) -> None:

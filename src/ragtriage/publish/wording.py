@@ -142,13 +142,14 @@ def notices(report: doc.Report) -> list[str]:
     run = report["run"]
     n, lucky, seen = run["n_cases"], run["n_lucky"], run["context_observed"]
     rest = NOTES["no_context"]
+    disputed = f", of these disputed: {run['n_disputed']:,}" if run["n_disputed"] else ""
     were, passes = ("was", "a pass") if lucky == 1 else ("were", "passes")
     right = f"{count(lucky, 'answer')} {were} right although required evidence was missing"
     told = [
         (run["lines"]["set_aside"], set_aside(run)),
         (run["n_not_run"], f"{count(run['n_not_run'], 'case')} not run: in no mean"),
         (lucky, f"{right}: not counted as {passes}"),
-        (run["n_unlabelled"], f"answers unlabelled: {run['n_unlabelled']:,}"),
+        (run["n_unlabelled"], f"answers unlabelled: {run['n_unlabelled']:,}{disputed}"),
         (seen < n - run["n_not_run"], f"context observed on {seen:,} of {n:,} cases: {rest}"),
     ]
     return [notice for holds, notice in told if holds] + labels.notices(report["reviews"])
@@ -258,12 +259,15 @@ def label(row: doc.SummaryRow) -> str:
 
 def is_main(row: doc.SummaryRow, run: doc.RunEntry) -> bool:
     """One of the few metrics shown per slice and in the terminal, at the first cutoff."""
-    return row["metric"] in _WORDS["metrics"]["main"] and row["k"] in (None, *run["cutoffs"][:1])
+    main = [*_WORDS["metrics"]["main"], *_WORDS["metrics"].get(run["contract"], ())]
+    return row["metric"] in main and row["k"] in (None, *run["cutoffs"][:1])
 
 
 def metrics(report: doc.Report) -> list[MetricLine]:
-    """Every metric over all cases."""
-    return [_metric(row) for row in report["summary"] if row["slice"] == "all"]
+    """Every metric over all cases, those that the contract is about first."""
+    first = _WORDS["metrics"].get(report["run"]["contract"], ())
+    rows = [row for row in report["summary"] if row["slice"] == "all"]
+    return [_metric(row) for row in sorted(rows, key=lambda row: row["metric"] not in first)]
 
 
 def _metric(row: doc.SummaryRow) -> MetricLine:
