@@ -103,7 +103,7 @@ FINDINGS: tuple[Finding, ...] = (
     Finding(
         "disputed-label",
         "people disagree on a label and nobody adjudicated: it counts as unknown",
-        pl.col("review_disputed") | pl.col("claims_disputed"),
+        pl.col("labels_disputed"),
         traced=False,
     ),
     Finding(
