@@ -236,7 +236,18 @@ def disagreements(drawn: Drawn, run: ragtriage.Run) -> Iterator[str]:
 
 @pytest.mark.parametrize("number", range(FIXTURES // 2))
 def test_every_claim_and_label_is_the_contracts(number: int, tmp_path: Path) -> None:
-    drawn = Drawn.numbered(number)
+    check(Drawn.numbered(number), tmp_path)
+
+
+@pytest.mark.parametrize("number", range(4))
+def test_chunks_make_no_difference(
+    number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ragtriage.read.batches.BATCH_RECORDS", 23)
+    check(Drawn.numbered(number), tmp_path)
+
+
+def check(drawn: Drawn, tmp_path: Path) -> None:
     found = list(disagreements(drawn, drawn.run(tmp_path)))
     if found:
         blamed = {text.split(":")[0] for text in found[:SHOWN]}
