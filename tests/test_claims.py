@@ -93,6 +93,25 @@ def test_the_claims_table(written: Writer) -> None:
     ]
 
 
+def test_what_is_not_given_stays_unknown(written: Writer) -> None:
+    bare = {"claim_id": "a", "supported": True}
+    run = ragtriage.evaluate(
+        written([{**BASE, "required_claims": None}, {**BASE, "case_id": "y", "claims": [bare]}]),
+        write=False,
+    )
+    assert run.cases["omitted_claims"].to_list() == [None, ["b"]]
+    assert run.claims.filter(case_id="y")["citation_valid"].to_list() == [None, None]
+
+
+def test_a_ratio_over_no_required_claim_keeps_its_counts(written: Writer) -> None:
+    (row,) = ragtriage.evaluate(
+        written([{**BASE, "required_claims": []}]), write=False
+    ).cases.iter_rows(named=True)
+    for name in ("required_claim_coverage", "claim_recall", "context_utilization"):
+        assert row[name] is None
+        assert (row[f"{name}_numerator"], row[f"{name}_denominator"]) == (0, 0), name
+
+
 def test_the_same_claim_id_in_two_cases_and_twice_in_one(cli: Command, written: Writer) -> None:
     assert cli("validate", written([BASE, {**BASE, "case_id": "y"}])).code == 0
     twice = {**BASE, "claims": [claim("a", True), claim("a", True)]}

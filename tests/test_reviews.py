@@ -246,6 +246,24 @@ def test_disputed_labels_are_listed(reviewed: Any) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("claim", "more"), [("a", {"evidence_id": "e"}), (None, {"evidence_id": "e"}), ("z", {})]
+)
+def test_a_dispute_is_a_finding_of_its_case_whatever_it_is_about(
+    reviewed: Any, claim: str | None, more: Record
+) -> None:
+    reviews = [review("p", YES, claim, **more), review("q", NO, claim, **more)]
+    case = {**with_inline(YES), "required_claims": ["a", "z"]}
+    run = reviewed([case, {**case, "case_id": "calm"}], reviews)
+    rows = by_case(run)
+    assert "disputed-label" in rows["x"]["findings"]
+    assert "disputed-label" not in rows["calm"]["findings"]
+    # The answer does not make `z`: nothing of it is in force, yet people dispute it.
+    assert rows["x"]["disputed_claims"] == []
+    claims = run.claims.filter(case_id="x")
+    assert claims["disputed"].to_list() == [False, claim == "z"]
+
+
 def test_reviews_without_a_case_or_claim(cli: Command, tmp_path: Path) -> None:
     (tmp_path / "c.jsonl").write_text(lines_of([CASE]))
     strays = [

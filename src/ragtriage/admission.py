@@ -122,6 +122,8 @@ class Admission:
         book = ReviewBook(open_reviews(request.reviews, request), request.judge)
         self.count(book.counts, book.faults)
         self.given.files += book.files
+        for name, n in book.dropped.items():
+            self.given.dropped[name] = self.given.dropped.get(name, 0) + n
         if request.judge is not None:
             book.check_judge(request.min_validated)
         return book

@@ -11,6 +11,7 @@ import polars as pl
 from ragtriage.relevance.frames import beside
 
 _KEY = ["case_id", "claim_id"]
+_COUNTS = ("n_evidenced_claims", "n_used_claims")
 
 
 def with_evidence_terms(
@@ -27,13 +28,10 @@ def with_evidence_terms(
     `n_used_claims`: of these, those the answer states. Both null where the context is not
     observed, or where it is not known of every required claim whether its evidence was there:
     a claim whose labelled passages all fail counts as without evidence only once every passage
-    of the context was labelled.
+    of the context was labelled. Both 0 where no claim is required.
     """
     supplied = cases.select("row", supplied="distinct_context")
     required = table.filter("required").join(supplied, on="row", maintain_order="left")
-    if required.is_empty():
-        nothing = pl.lit(None, pl.Int64)
-        return cases.with_columns(n_evidenced_claims=nothing, n_used_claims=nothing)
     labelled = required.join(
         _passages(reviews), on=_KEY, how="left", maintain_order="left"
     ).with_columns(there=_evidence_there())
@@ -42,11 +40,20 @@ def with_evidence_terms(
         n_evidenced_claims=pl.col("there").sum().cast(pl.Int64),
         n_used_claims=(pl.col("there") & pl.col("proposed")).sum().cast(pl.Int64),
     )
-    terms = counts.select(
-        "row",
-        pl.when("known").then(pl.col("n_evidenced_claims", "n_used_claims")),
+    terms = counts.select("row", "known", *_COUNTS)
+    nothing_required = (
+        pl.col("claims").is_not_null()
+        & pl.col("distinct_context").is_not_null()
+        & (pl.col("required_claims").list.len() == 0)
     )
-    return beside(cases, terms)
+    return (
+        beside(cases, terms)
+        .with_columns(
+            pl.when("known").then(pl.col(name)).when(nothing_required).then(0).alias(name)
+            for name in _COUNTS
+        )
+        .drop("known")
+    )
 
 
 def _passages(reviews: pl.DataFrame | None) -> pl.DataFrame:

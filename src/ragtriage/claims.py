@@ -17,7 +17,7 @@ _COUNTS = (
     "n_stated_claims",
     "n_covered_claims",
 )
-_FLAGS = ("claims_disputed", "claims_conflict", "claims_judged")
+_FLAGS = ("claims_conflict", "claims_judged")
 _LISTS = ("unsupported_claims", "omitted_claims", "disputed_claims")
 
 
@@ -39,11 +39,12 @@ def with_claim_terms(cases: pl.DataFrame, reviews: pl.DataFrame | None = None) -
     IDs are non-empty and all supplied), `n_required_claims` (distinct), `n_stated_claims`
     (required and proposed), `n_covered_claims` (and supported); `claims_labelled` and
     `required_labelled`: has every proposed (and required) claim its label? `unsupported_claims`,
-    `omitted_claims` and `disputed_claims` by name, null where claims are not observed;
+    `omitted_claims` and `disputed_claims` by name, null where claims are not observed (what is
+    omitted also where required claims are not);
     `n_intrinsic` and `n_extrinsic`, unsupported claims by what they rest on, null where some
     label does not say; `claims_label`: are all proposed claims supported and all required ones
-    covered? Null where there are neither, or a label is missing or disputed. `claims_disputed`,
-    `claims_conflict` (a settled review against the inline label), `claims_judged`: on any claim.
+    covered? Null where there are neither, or a label is missing or disputed. `claims_conflict`
+    (a settled review against the inline label), `claims_judged`: on any claim.
 
     The table: `row`, `case_id`, `claim_id`, `proposed`, `required`, `supported`, `label_source`,
     `disputed`, `conflict`, `cited_ids`, `citation_valid`, `hallucination`, `text`; proposed
@@ -59,6 +60,7 @@ def with_claim_terms(cases: pl.DataFrame, reviews: pl.DataFrame | None = None) -
     ).with_columns(pl.col("required").fill_null(False), proposed=pl.lit(True))
     omitted = required.join(proposed, on=["row", "claim_id"], how="anti", maintain_order="left")
     seen = pl.col("claims").is_not_null()
+    known = {"omitted_claims": seen & pl.col("required_claims").is_not_null()}
     counted = beside(beside(beside(cases, _sums(joined)), _needed(required)), _names(omitted))
     filled = counted.with_columns(
         pl.col(_COUNTS).fill_null(0),
@@ -67,9 +69,13 @@ def with_claim_terms(cases: pl.DataFrame, reviews: pl.DataFrame | None = None) -
         pl.col("n_intrinsic", "n_extrinsic").fill_null(
             pl.when(pl.col("n_claims").is_null()).then(0)
         ),
-        *(pl.when(seen).then(pl.col(name).fill_null([])).alias(name) for name in _LISTS),
+        *(
+            pl.when(known.get(name, seen)).then(pl.col(name).fill_null([])).alias(name)
+            for name in _LISTS
+        ),
     )
-    return Claims(filled.with_columns(claims_label=_label(seen)), _table(cases, joined, omitted))
+    table = _table(cases, joined, omitted, _said(reviews))
+    return Claims(filled.with_columns(claims_label=_label(seen)), table)
 
 
 def _proposed(cases: pl.DataFrame) -> pl.DataFrame:
@@ -83,26 +89,17 @@ def _proposed(cases: pl.DataFrame) -> pl.DataFrame:
     )
     outside = pl.col("cited_ids").list.set_difference(pl.col("supplied")).list.len()
     inside = pl.col("cited_ids").list.set_intersection(pl.col("supplied")).list.len()
-    cites = pl.col("cited_ids").list.len().fill_null(0) > 0
-    valid = pl.when(pl.col("supplied").is_not_null()).then(cites & (outside == 0).fill_null(False))
+    valid = pl.when(pl.col("supplied").is_not_null()).then(
+        (pl.col("cited_ids").list.len() > 0) & (outside == 0)
+    )
     return claims.with_columns(citation_valid=valid, rests_on_supplied=inside > 0).drop("supplied")
 
 
 def _labelled(proposed: pl.DataFrame, reviews: pl.DataFrame | None) -> pl.DataFrame:
     """The claims with the label in force: settled review, else inline, else the judge's."""
-    schema = {"state": pl.String, "label": pl.Boolean, "judge_label": pl.Boolean}
-    if reviews is None:
-        told = proposed.with_columns(
-            pl.lit(None, kind).alias(name) for name, kind in schema.items()
-        )
-    else:
-        of_claims = reviews.filter(pl.col("target") == "claim")
-        told = proposed.join(
-            of_claims.select("case_id", "claim_id", *schema),
-            on=["case_id", "claim_id"],
-            how="left",
-            maintain_order="left",
-        )
+    told = proposed.join(
+        _said(reviews), on=["case_id", "claim_id"], how="left", maintain_order="left"
+    )
     settled = pl.col("state").is_in((AGREED, ADJUDICATED)).fill_null(False)
     disputed = (pl.col("state") == DISPUTED).fill_null(False)
     inline, judge = pl.col("supported"), pl.col("judge_label")
@@ -125,8 +122,18 @@ def _labelled(proposed: pl.DataFrame, reviews: pl.DataFrame | None) -> pl.DataFr
             conflict=(settled & (inline != pl.col("label"))).fill_null(False),
         )
         .with_columns(hallucination=_hallucination())
-        .drop(*schema, "rests_on_supplied")
+        .drop("state", "label", "judge_label", "rests_on_supplied")
     )
+
+
+def _said(reviews: pl.DataFrame | None) -> pl.DataFrame:
+    """What was said of claims: `case_id`, `claim_id`, `state`, `label`, `judge_label`."""
+    names, labels = ("case_id", "claim_id", "state"), ("label", "judge_label")
+    if reviews is None:
+        return pl.DataFrame(
+            schema={**dict.fromkeys(names, pl.String), **dict.fromkeys(labels, pl.Boolean)}
+        )
+    return reviews.filter(pl.col("target") == "claim").select(*names, *labels)
 
 
 def _hallucination() -> pl.Expr:
@@ -164,7 +171,6 @@ def _sums(claims: pl.DataFrame) -> pl.DataFrame:
         disputed_claims=pl.col("claim_id").filter(pl.col("disputed")),
         claims_labelled=labelled.all(),
         required_labelled=(labelled | ~pl.col("required")).all(),
-        claims_disputed=pl.col("disputed").any(),
         claims_conflict=pl.col("conflict").any(),
         claims_judged=(pl.col("label_source") == "judge").any(),
     )
@@ -190,13 +196,21 @@ def _label(seen: pl.Expr) -> pl.Expr:
     return pl.when(seen & some & pl.col("claims_labelled")).then(right)
 
 
-def _table(cases: pl.DataFrame, proposed: pl.DataFrame, omitted: pl.DataFrame) -> pl.DataFrame:
+def _table(
+    cases: pl.DataFrame, proposed: pl.DataFrame, omitted: pl.DataFrame, said: pl.DataFrame
+) -> pl.DataFrame:
     observed = cases.filter(pl.col("claims").is_not_null()).select("row", "case_id")
-    left_out = omitted.join(observed, on="row", maintain_order="left").with_columns(
-        proposed=pl.lit(False),
-        required=pl.lit(True),
-        disputed=pl.lit(False),
-        conflict=pl.lit(False),
+    states = said.select("case_id", "claim_id", "state")
+    left_out = (
+        omitted.join(observed, on="row", maintain_order="left")
+        .join(states, on=["case_id", "claim_id"], how="left", maintain_order="left")
+        .with_columns(
+            proposed=pl.lit(False),
+            required=pl.lit(True),
+            disputed=(pl.col("state") == DISPUTED).fill_null(False),
+            conflict=pl.lit(False),
+        )
+        .drop("state")
     )
     rows = pl.concat([proposed, left_out], how="diagonal")
     return rows.sort("row", maintain_order=True)

@@ -56,7 +56,8 @@ def with_labels(
     """The cases with what is settled about each.
 
     Added: `scored` (neither failed nor ambiguous), `is_answerable`, `answer_abstains` (by the
-    answer alone), `did_abstain`, `matches`, `labels_disputed`, `answer_label`, `label_source`.
+    answer alone), `did_abstain`, `matches`, `label_in_dispute` (of the answer, or of a claim it makes),
+    `answer_label`, `label_source`.
     """
     normal = NORMALIZERS[normalizer]
     settled = cases.with_columns(
@@ -68,7 +69,8 @@ def with_labels(
     settled = settled.with_columns(did_abstain=pl.coalesce("abstained", "answer_abstains"))
     settled = settled.with_columns(
         matches=_matches(normal),
-        labels_disputed=pl.col("review_disputed") | pl.col("claims_disputed"),
+        label_in_dispute=pl.col("review_disputed")
+        | (pl.col("disputed_claims").list.len() > 0).fill_null(False),
     ).drop("normal_answer")
     return settled.with_columns(*_answer_label(contract))
 

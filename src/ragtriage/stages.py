@@ -218,7 +218,7 @@ def with_stages(cases: pl.DataFrame, contract: str) -> pl.DataFrame:
         context_observed=pl.col("context_ids").is_not_null(),
     )
     check = pl.col("break_point").replace_strict(NEXT_CHECKS, default=None, return_dtype=pl.String)
-    in_dispute = (pl.col("break_point") == "answer-label") & pl.col("labels_disputed")
+    in_dispute = (pl.col("break_point") == "answer-label") & pl.col("label_in_dispute")
     return placed.with_columns(
         next_check=pl.when(in_dispute).then(pl.lit(ADJUDICATE)).otherwise(check)
     )

@@ -90,7 +90,7 @@ class Tally:
         self.n_context_observed += int(cases["context_observed"].sum())
         unlabelled = cases["scored"] & cases["answer_label"].is_null()
         self.n_unlabelled += int(unlabelled.sum())
-        self.n_disputed += int((unlabelled & cases["labels_disputed"]).sum())
+        self.n_disputed += int((unlabelled & cases["label_in_dispute"]).sum())
         self._add_abstention(cases)
         self._add_findings(cases)
         self._disjoint.add(cases, ledger, _EXAMPLES)

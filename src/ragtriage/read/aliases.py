@@ -31,6 +31,10 @@ class Key:
     joins: bool = False
 
 
+# `--map` names fields of the case record.
+UNMAPPED = ("corpus", "reviews")
+
+
 class KeyResolver:
     """Resolves keys for one role under one contract and mapping."""
 
@@ -71,7 +75,8 @@ class KeyResolver:
                 f"{under}--map {name}={field} (or --extra ignore)"
             )
         near = nearest(name, list(self._keys))
-        advice = "correct the name" if near else "remove it, map it with --map"
+        unmapped = "remove it" if self._role in UNMAPPED else "remove it, map it with --map"
+        advice = "correct the name" if near else unmapped
         return f"not a known field{near}; {advice}, or pass --extra ignore"
 
     def _admit(self, field: str, alias: Alias, contract: Contract) -> None:

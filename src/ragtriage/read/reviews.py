@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
 
+from ragtriage.errors import InputError
 from ragtriage.read.chunk import Chunk, Place
 from ragtriage.read.index import FileIndex, Source
 from ragtriage.read.input import dropped_by, entry_of, index_all
@@ -20,15 +22,14 @@ PLACE = ("source_file", "line", "record")
 
 @dataclass
 class ReviewsInput:
-    """Reviews as read, not yet held against their model. `files`: for the manifest."""
+    """Reviews as read, not yet held against their model.
+
+    `files`: for the manifest. `dropped`: unknown fields set aside, and in how many records.
+    """
 
     files: list[dict[str, Any]]
+    dropped: dict[str, int]
     _pairs: list[tuple[Source, FileIndex]]
-
-    @property
-    def dropped(self) -> dict[str, int]:
-        """Unknown fields that were set aside as asked, with the records that had them."""
-        return dropped_by([index for _, index in self._pairs])
 
     def chunks(self) -> Iterator[Chunk]:
         """All rows, and the faults of records that are none."""
@@ -63,7 +64,13 @@ def open_reviews(names: tuple[str, ...], request: Reading) -> ReviewsInput:
     """Index the reviews files.
 
     Raises:
-        InputError: a file cannot be read at all.
+        InputError: a file cannot be read at all, or is named twice.
     """
-    pairs = index_all(sources_for(names, "reviews", request, None))
-    return ReviewsInput([entry_of(index) for _, index in pairs], pairs)
+    sources = sources_for(names, "reviews", request, None)
+    twice = [name for name, n in Counter(source.file.name for source in sources).items() if n > 1]
+    if twice:
+        # A record is known by its file and place: read twice it would be one record, counted two.
+        raise InputError("\n".join(f"{name}: given twice; name the file once" for name in twice))
+    pairs = index_all(sources)
+    indexes = [index for _, index in pairs]
+    return ReviewsInput([entry_of(index) for index in indexes], dropped_by(indexes), pairs)

@@ -20,7 +20,7 @@ MOST_DISPUTED = 500
 
 
 class ReviewBook:
-    """Reviews by case. `faults` and `counts`: of the files themselves.
+    """Reviews by case. `faults`, `counts` and `dropped` fields: of the files themselves.
 
     Of what was handed out: `met`, how many items by state; `disputed`, the first of those that
     people dispute.
@@ -28,7 +28,7 @@ class ReviewBook:
 
     def __init__(self, given: ReviewsInput, judge: str | None) -> None:
         intake = take_in(given)
-        self.files = given.files
+        self.files, self.dropped = given.files, given.dropped
         self.faults, self.counts = intake.faults, intake.counts
         self._given = given
         self._judge = judge

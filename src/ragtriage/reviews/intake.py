@@ -9,7 +9,7 @@ import polars as pl
 from ragtriage.read.chunk import Place, RowFault
 from ragtriage.read.reviews import PLACE, ReviewsInput
 from ragtriage.schemas.inputs import dtypes
-from ragtriage.schemas.reviews import HUMAN, ITEM, JUDGE, REVIEWS, ReviewRows
+from ragtriage.schemas.reviews import ITEM, JUDGE, REVIEWS, ReviewRows
 from ragtriage.schemas.rules import message
 from ragtriage.validate import Validator
 
@@ -80,9 +80,9 @@ def _repeated(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _of_two_kinds(rows: pl.DataFrame) -> pl.DataFrame:
-    """Every row of a reviewer who is a judge here and a person there."""
+    """Every row of a reviewer who is a judge here and a person there: one who adjudicates, too."""
     judge = (pl.col("kind") == JUDGE).any().over("reviewer")
-    person = (pl.col("kind") == HUMAN).any().over("reviewer")
+    person = (pl.col("kind") != JUDGE).any().over("reviewer")
     told = pl.format("{}: {}", "reviewer", pl.lit(message("reviewer-kind")))
     return _broken(rows.filter(judge & person), "kind", "reviewer-kind", told)
 

@@ -105,18 +105,20 @@ def judged(rows: pl.DataFrame, judge: str) -> pl.DataFrame:
 def with_answer_reviews(cases: pl.DataFrame, reviews: pl.DataFrame | None) -> pl.DataFrame:
     """The cases with what was said of their answers as a whole.
 
-    Added: `review_label`, null where nothing is settled; `review_disputed`.
+    Added: `review_label`, null where nothing is settled; `review_disputed`; `labels_disputed`: do
+    people dispute any label of the case, be it of the answer, a claim or a passage?
     """
+    flags = ("review_disputed", "labels_disputed")
     if reviews is None:
         return cases.with_columns(
-            review_label=pl.lit(None, pl.Boolean), review_disputed=pl.lit(False)
+            pl.lit(None, pl.Boolean).alias("review_label"),
+            *(pl.lit(False).alias(name) for name in flags),
         )
     of_answers = reviews.filter(pl.col("target") == "answer").select(
         "case_id", review_label="label", review_disputed=pl.col("state") == DISPUTED
     )
-    joined = cases.select("case_id").join(
-        of_answers, on="case_id", how="left", maintain_order="left"
-    )
-    return cases.hstack(
-        joined.drop("case_id").with_columns(pl.col("review_disputed").fill_null(False))
-    )
+    of_all = reviews.group_by("case_id").agg(labels_disputed=(pl.col("state") == DISPUTED).any())
+    joined = cases.select("case_id")
+    for said in (of_answers, of_all):
+        joined = joined.join(said, on="case_id", how="left", maintain_order="left")
+    return cases.hstack(joined.drop("case_id").with_columns(pl.col(flags).fill_null(False)))
