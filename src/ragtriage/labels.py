@@ -56,8 +56,8 @@ def with_labels(
     """The cases with what is settled about each.
 
     Added: `scored` (neither failed nor ambiguous), `is_answerable`, `answer_abstains` (by the
-    answer alone), `did_abstain`, `matches`, `label_in_dispute` (of the answer, or of a claim it makes),
-    `answer_label`, `label_source`.
+    answer alone), `did_abstain`, `matches`, `label_in_dispute` (of the answer, or of a claim it
+    makes), `answer_label`, `label_source`.
     """
     normal = NORMALIZERS[normalizer]
     settled = cases.with_columns(
