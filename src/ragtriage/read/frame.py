@@ -74,7 +74,7 @@ def _piece(texts: pl.Series, schema: dict[str, pl.DataType]) -> pl.DataFrame:
 
 
 def _pieces(texts: pl.Series) -> Iterator[pl.Series]:
-    """A few texts at a time: the decoder holds all it is given as a tree before it makes columns."""
+    """A few texts at a time: the decoder holds all it is given as a tree first."""
     step = -(-texts.len() // _PIECES)
     for start in range(0, texts.len(), step):
         yield texts.slice(start, step)
