@@ -144,7 +144,7 @@ def build_request(options: dict[str, Any]) -> EvaluateRequest:
     try:
         return EvaluateRequest(**options)
     except ValidationError as error:
-        raise UsageError("; ".join(_readable(item) for item in error.errors())) from None
+        raise UsageError("; ".join(readable_fault(item) for item in error.errors())) from None
 
 
 OPTION_NAMES = tuple(info.alias or name for name, info in EvaluateRequest.model_fields.items())
@@ -190,7 +190,8 @@ def _plain(value: Any) -> Any:
     return str(value)
 
 
-def _readable(item: Any) -> str:
+def readable_fault(item: Any) -> str:
+    """One fault of a model in the words of the command line."""
     location = [str(part) for part in item["loc"] if not isinstance(part, int)]
     text = str(item["msg"]).removeprefix("Value error, ")
     if not location:
