@@ -78,7 +78,9 @@ class Tests(_Strict):
     n_cases: pl.Int64 = column("cases scored in both runs", required=True)
     n_units: pl.Int64 = column("what is flipped: groups, and cases without one", required=True)
     n_differing: pl.Int64 = column("units whose sum differs between the runs", required=True)
-    method: pl.String = column("exact, monte-carlo, or none where nothing was tested", required=True)
+    method: pl.String = column(
+        "exact, monte-carlo, or none where nothing was tested", required=True
+    )
     samples: pl.Int64 = column("sign patterns looked at")
     seed: pl.Int64 = column("of the Monte Carlo patterns")
     p: pl.Float64 = column("two-sided; null where undefined")

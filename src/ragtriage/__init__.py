@@ -7,17 +7,29 @@ from typing import TYPE_CHECKING, Any
 from ragtriage.version import __version__
 
 if TYPE_CHECKING:
+    from ragtriage.comparing import Comparison, compare
     from ragtriage.errors import InputError, RagtriageError, UsageError
     from ragtriage.pipeline import evaluate
     from ragtriage.run import Run
 
-__all__ = ["InputError", "RagtriageError", "Run", "UsageError", "__version__", "evaluate"]
+__all__ = [
+    "Comparison",
+    "InputError",
+    "RagtriageError",
+    "Run",
+    "UsageError",
+    "__version__",
+    "compare",
+    "evaluate",
+]
 
 _HOMES = {
     "InputError": "ragtriage.errors",
     "RagtriageError": "ragtriage.errors",
     "UsageError": "ragtriage.errors",
     "Run": "ragtriage.run",
+    "compare": "ragtriage.comparing",
+    "Comparison": "ragtriage.comparing",
     "evaluate": "ragtriage.pipeline",
 }
 

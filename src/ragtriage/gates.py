@@ -67,9 +67,7 @@ class Verdict:
     reason: str
 
 
-def parse_gate(
-    text: str, slices: tuple[str, ...], prefixes: tuple[str, ...] = ONE_RUN
-) -> Gate:
+def parse_gate(text: str, slices: tuple[str, ...], prefixes: tuple[str, ...] = ONE_RUN) -> Gate:
     """One gate expression; `prefixes`: those that make sense here.
 
     Raises:

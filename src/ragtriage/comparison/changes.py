@@ -35,7 +35,7 @@ class Changes:
 
     def __post_init__(self) -> None:
         """Stages and break points first: they are few and small."""
-        columns = {}
+        columns: dict[str, pl.Series] = {}
         for name in _STAGE:
             one, other = self.pairs.both(self.base, self.candidate, name)
             columns |= {f"base_{name}": one, f"candidate_{name}": other}
@@ -79,7 +79,7 @@ class Changes:
         )
 
     def table(self, columns: list[Column]) -> pl.DataFrame:
-        """A row per changed case, and per case of one run only; then both values of every metric."""
+        """A row per changed case, then per case of one run only; both values of every metric."""
         rows = self._ordered()
         ids = self.pairs.ids.gather(rows["row"])
         frame = self.stages[rows["row"]].with_columns(case_id=ids, change=rows["change"])
@@ -183,8 +183,7 @@ def _verdicts(frame: pl.DataFrame, columns: list[Column]) -> pl.DataFrame:
             masks["better"][column.name] = up if higher else down
             masks["worse"][column.name] = down if higher else up
     found = [
-        _listed(holds, frame.height).alias(f"metrics_{verdict}")
-        for verdict, holds in masks.items()
+        _listed(holds, frame.height).alias(f"metrics_{verdict}") for verdict, holds in masks.items()
     ]
     return pl.DataFrame(found)
 

@@ -115,35 +115,41 @@ def configuration(
     base: StoredRun, candidate: StoredRun, allow: tuple[str, ...]
 ) -> list[Difference]:
     """How the two were evaluated: contract, cutoffs, normaliser and the like, corpus."""
+    one, other = base.manifest, candidate.manifest
+    return [*settings(one, other, allow), *_corpus(base, candidate, allow)]
+
+
+def settings(
+    base: dict[str, Any], candidate: dict[str, Any], allow: tuple[str, ...]
+) -> list[Difference]:
+    """What two manifests say of how to score; known before a row is read."""
     found = []
-    one, other = base.manifest["cutoffs"], candidate.manifest["cutoffs"]
+    one, other = base["cutoffs"], candidate["cutoffs"]
     if one != other:
         # Without a common cutoff there is nothing that `--allow` could compare.
         flag = "cutoffs" if set(one) & set(other) else None
         hint = "evaluate both with the same --k"
         found.append(_differs("cutoffs", _words(one), _words(other), flag, allow, hint))
     for name, option in _MEANING.items():
-        values = [run.manifest["config"].get(name) for run in (base, candidate)]
-        if name in base.manifest and name in candidate.manifest:
-            values = [run.manifest[name] for run in (base, candidate)]
-        if values[0] != values[1]:
+        one, other = (_words(manifest["config"].get(name)) for manifest in (base, candidate))
+        if one != other:
             flag = name if name == "normalizer" else None
             hint = f"evaluate both with the same {option}"
-            label = name.replace("_", " ")
-            shown = [_words(value) for value in values]
-            found.append(_differs(label, shown[0], shown[1], flag, allow, hint))
-    return found + _corpus(base, candidate, allow)
+            found.append(_differs(name.replace("_", " "), one, other, flag, allow, hint))
+    return found
 
 
 def about(base: StoredRun, candidate: StoredRun) -> About:
     """Which keys of the about tables differ, with both values; nested keys dotted."""
     one, other = (dict(_flat(run.manifest["about"])) for run in (base, candidate))
     keys = dict.fromkeys((*one, *other))
-    changed = {key: (one.get(key), other.get(key)) for key in keys if one.get(key) != other.get(key)}
+    changed = {
+        key: (one.get(key), other.get(key)) for key in keys if one.get(key) != other.get(key)
+    }
     return About(changed)
 
 
-def _differs(  # noqa: PLR0913 - a difference has these parts
+def _differs(
     name: str, base: str, candidate: str, flag: str | None, allow: tuple[str, ...], hint: str
 ) -> Difference:
     return Difference(name, base, candidate, 1, flag, flag is not None and flag in allow, [], hint)
@@ -169,12 +175,10 @@ def _cases(pairs: Pairs, allow: tuple[str, ...]) -> list[Difference]:
     for place, (name, ids) in enumerate(sides):
         n = len(ids)
         if n:
-            words = [f"{n:,}", "none"] if place == 0 else ["none", f"{n:,}"]
+            one, other = (f"{n:,}", "none") if place == 0 else ("none", f"{n:,}")
             examples = ids.sort().head(EXAMPLES).to_list()
             hint = "compare runs over the same cases"
-            found.append(
-                Difference(name, *words, n, "cases", "cases" in allow, examples, hint)
-            )
+            found.append(Difference(name, one, other, n, "cases", "cases" in allow, examples, hint))
     return found
 
 
@@ -187,7 +191,11 @@ def _labels(
         given = [name in run.columns for run in (base, candidate)]
         if not any(given):
             continue
-        rows = _differing(base, candidate, pairs, name) if all(given) else pl.Series([], dtype=pl.UInt32)
+        rows = (
+            _differing(base, candidate, pairs, name)
+            if all(given)
+            else pl.Series([], dtype=pl.UInt32)
+        )
         if len(rows):
             ids = pairs.ids.gather(rows).sort().head(EXAMPLES).to_list()
             shown = f"differs on {len(rows):,} of {len(pairs.ids):,} cases"

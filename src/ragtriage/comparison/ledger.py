@@ -121,7 +121,6 @@ def _rank(rank: pl.Expr) -> pl.Expr:
 def _cited_move() -> pl.Expr:
     one, other = pl.col("cited"), pl.col("cited_candidate")
     known = one.is_not_null() & other.is_not_null()
-    return (
-        pl.when(known & (one != other))
-        .then(pl.when(one).then(pl.lit("cited → not cited")).otherwise(pl.lit("not cited → cited")))
+    return pl.when(known & (one != other)).then(
+        pl.when(one).then(pl.lit("cited → not cited")).otherwise(pl.lit("not cited → cited"))
     )

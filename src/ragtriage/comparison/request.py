@@ -78,7 +78,7 @@ _OWN = tuple(name for name in CompareRequest.model_fields if name != "evaluate")
 _PASSED_ON = tuple(
     name
     for name in OPTION_NAMES
-    if name not in ("inputs", "trace", "run_id", "gate", *_OWN) and not name.startswith("min_")
+    if name not in ("inputs", "trace", "run_id", *_OWN) and not name.startswith("min_")
 )
 COMPARE_OPTIONS = (*_OWN, *_PASSED_ON)
 
@@ -95,19 +95,22 @@ def build_compare_request(options: dict[str, Any]) -> CompareRequest:
         raise UsageError(f"{unknown[0]}: no such option of a comparison{near}")
     own = {name: value for name, value in options.items() if name in _OWN}
     passed_on = {name: value for name, value in options.items() if name in _PASSED_ON}
-    passed_on |= {name: own[name] for name in ("out", "write") if name in own}
     try:
         return CompareRequest(**own, evaluate=build_request(passed_on))
     except ValidationError as error:
         raise UsageError("; ".join(readable_fault(item) for item in error.errors())) from None
 
 
-def evaluation_options(options: dict[str, Any]) -> list[str]:
-    """Of these options, those that only an evaluation would heed."""
-    return [name for name in options if name in (*_PASSED_ON, "cases")]
-
-
 def side_request(request: CompareRequest, source: str) -> EvaluateRequest:
     """How to evaluate one side that is an input."""
     given = {"cases": request.cases, "trace": (source,)} if request.cases else {"inputs": (source,)}
-    return build_request(request.evaluate.model_dump(by_alias=True) | given)
+    slices = tuple(name for name in request.slice if name in SLICEABLE)
+    asked = request.evaluate.model_dump(by_alias=True, include=request.evaluate.model_fields_set)
+    places = {"out": request.out, "write": request.write}
+    return build_request(asked | given | places | {"slice": slices})
+
+
+def idle_options(request: CompareRequest) -> list[str]:
+    """Options that only an evaluation would heed; idle where both sides are finished runs."""
+    names = sorted(request.evaluate.model_fields_set)
+    return [*(["cases"] if request.cases else []), *names]

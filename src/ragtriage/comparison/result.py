@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 
 import polars as pl
@@ -14,13 +15,16 @@ from ragtriage.metrics.registry import Column
 from ragtriage.read.runs import StoredRun
 
 NAMED = 10
+# File systems take names of 255 bytes; what is written beside a folder needs a few more.
+_LONGEST = 240
 
 
 @dataclass
 class Result:
     """A finished comparison, before it is written.
 
-    `details`: questions and answers of the cases that reports show. `coverage`: metrics that lost scored cases. `changed`: how many cases of each kind.
+    `cases`: those that changed. `details`: questions and answers of the cases that reports show.
+    `coverage`: metrics that lost scored cases. `changed`: how many cases of each kind.
     `resolution`: what the tests can resolve, None without `--test`.
     """
 
@@ -48,7 +52,7 @@ class Result:
     @property
     def run_id(self) -> str:
         """`compare-<base>-<candidate>`: the name of its folder."""
-        return f"compare-{self.base.run_id}-{self.candidate.run_id}"
+        return comparison_id(self.base.run_id, self.candidate.run_id)
 
     @property
     def failures(self) -> list[str]:
@@ -73,6 +77,15 @@ class Result:
     def _regressed(self) -> str:
         rest = self.changed["regressed"] - len(self.regressed)
         return ", ".join(self.regressed) + (f" and {rest:,} more" if rest > 0 else "")
+
+
+def comparison_id(base: str, candidate: str) -> str:
+    """The comparison's name; cut, and told apart by a digest, where no folder could bear it."""
+    name = f"compare-{base}-{candidate}"
+    if len(name) <= _LONGEST:
+        return name
+    digest = hashlib.sha256(name.encode()).hexdigest()[:12]
+    return f"{name[: _LONGEST - len(digest) - 1]}-{digest}"
 
 
 def _lost(lost: Lost) -> str:

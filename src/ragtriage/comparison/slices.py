@@ -44,9 +44,9 @@ class Cells:
         """Is each pair in this slice value?"""
         if name == "all":
             return pl.repeat(True, len(self.codes), dtype=pl.Boolean, eager=True)
-        chosen = self.members.filter(
-            (pl.col("slice") == name) & (pl.col("slice_value") == value)
-        )["cell"]
+        chosen = self.members.filter((pl.col("slice") == name) & (pl.col("slice_value") == value))[
+            "cell"
+        ]
         return self.codes.is_in(chosen.implode())
 
     def values(self, names: tuple[str, ...]) -> list[tuple[str, str]]:

@@ -14,7 +14,7 @@ from ragtriage.comparison.family import Family, chosen_columns
 from ragtriage.comparison.pairing import Pairs, pair
 from ragtriage.comparison.request import CompareRequest
 from ragtriage.comparison.result import NAMED, Result
-from ragtriage.comparison.slices import Cells, cells
+from ragtriage.comparison.slices import cells
 from ragtriage.comparison.units import group_codes
 from ragtriage.gates import Gate
 from ragtriage.metrics import Column, columns_for
@@ -124,7 +124,9 @@ class _Comparison:
             differences=found,
             about=comparability.about(self._base, self._candidate),
             notes=self._notes(),
-            transitions=whole.sort("n", "base_stage", "candidate_stage", descending=[True, False, False]),
+            transitions=whole.sort(
+                "n", "base_stage", "candidate_stage", descending=[True, False, False]
+            ),
             deltas=deltas,
             cases=changed,
             details=changes.details(shown),

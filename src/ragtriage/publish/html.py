@@ -26,7 +26,7 @@ REQUIREMENTS = 30
 def render(report: Report) -> str:
     """The page: opens offline, needs no script, refers to nothing outside itself."""
     failing, passing = _numbered(report["cases"])
-    page = _environment().get_template("report.html.j2")
+    page = environment().get_template("report.html.j2")
     return page.render(
         report=report,
         run=report["run"],
@@ -36,17 +36,19 @@ def render(report: Report) -> str:
         first_of=_first_of(failing + passing),
         stages=[row for row in report["stages"] if row["slice"] == "all"],
         metrics=wording.metrics(report),
-        css=_template("report.css"),
+        css=template_text("report.css"),
     )
 
 
-def _template(name: str) -> str:
+def template_text(name: str) -> str:
+    """A file of the templates folder."""
     return resources.files(__package__).joinpath("templates", name).read_text("utf-8")
 
 
-def _environment() -> Environment:
+def environment() -> Environment:
+    """Jinja as every page uses it: autoescape, strict names, and the filters of this module."""
     environment = Environment(
-        loader=FunctionLoader(_template),
+        loader=FunctionLoader(template_text),
         autoescape=True,
         undefined=StrictUndefined,
         finalize=_shown,

@@ -33,14 +33,15 @@ def render(report: Report) -> str:
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """A table; a heading that ends in `>` marks a column of numbers. Cells must be neutral."""
     names = [name.removesuffix(">") for name in head]
     rule = ["---:" if name.endswith(">") else "---" for name in head]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in (names, rule, *rows))
 
 
-def _list(lines: Iterable[str]) -> str:
+def bullets(lines: Iterable[str]) -> str:
+    """A list of lines; each must be neutral."""
     return "\n".join(f"- {line}" for line in lines)
 
 
@@ -77,9 +78,9 @@ def _head(report: Report) -> list[str]:
     return [
         f"# ragtriage: {prose(wording.verdict(report))}",
         f"**{said}.**",
-        _table(("Verdict", "Gate", "Value>", "Threshold>", "Reason"), rows) if rows else "",
-        _list(prose(notice) for notice in wording.notices(report["run"])),
-        _table(("Run", ""), [(prose(name), prose(text)) for name, text in wording.facts(report)]),
+        table(("Verdict", "Gate", "Value>", "Threshold>", "Reason"), rows) if rows else "",
+        bullets(prose(notice) for notice in wording.notices(report["run"])),
+        table(("Run", ""), [(prose(name), prose(text)) for name, text in wording.facts(report)]),
     ]
 
 
@@ -96,7 +97,7 @@ def _stages(report: Report) -> list[str]:
         if row["slice"] == "all"
     ]
     head = ("Stage", "Break point", "Cases>", "Share>", "What happened")
-    return ["## Where the cases broke", _aside(report), _table(head, rows)]
+    return ["## Where the cases broke", _aside(report), table(head, rows)]
 
 
 def _cases(report: Report) -> list[str]:
@@ -140,7 +141,7 @@ def _case(n: int, case: CaseEntry, k: int) -> list[str]:
     ]
     stage = prose(wording.stage_words(case["stage"]))
     heading = f"### {n}. {code(case['case_id'])}: {stage}" + (f", {what}" if what else "")
-    return [heading, _list(line for line in lines if line)]
+    return [heading, bullets(line for line in lines if line)]
 
 
 def _expected(case: CaseEntry) -> str:
@@ -171,7 +172,7 @@ def _metric_table(lines: Sequence[wording.MetricLine]) -> str:
         cells = [code(line.label), line.value, scored, line.pooled]
         cells += [f"{row['n_undefined']:,}", f"{row['n_not_run']:,}"]
         rows.append([*cells, line.weighted] if weighted else cells)
-    return _table([*head, "Weighted mean>"] if weighted else head, rows)
+    return table([*head, "Weighted mean>"] if weighted else head, rows)
 
 
 def _metrics(report: Report) -> list[str]:
@@ -202,7 +203,7 @@ def _abstention(report: Report) -> list[str]:
     return [
         "### Abstention",
         wording.NOTES["abstention"],
-        _table(head, rows),
+        table(head, rows),
         _metric_table(lines) if lines else "",
     ]
 
@@ -221,7 +222,7 @@ def _slices(report: Report) -> list[str]:
             )
             for line in shown
         ]
-        parts += [_table(head, rows), f"{rest} in `summary.parquet`." if rest else ""]
+        parts += [table(head, rows), f"{rest} in `summary.parquet`." if rest else ""]
     return ["## Slices", _aside(report), *parts] if parts else []
 
 
@@ -240,14 +241,14 @@ def _findings(report: Report) -> list[str]:
     head = ("Finding", "n>", "Meaning", "Example cases")
     return [
         "## Findings",
-        _table(head, found) if found else "None.",
-        *(["### Set aside, by rule", _table(("Rule", "n>"), aside)] if aside else []),
-        *(["### Metrics not observed", _table(("Metric", "Needs"), blind)] if blind else []),
+        table(head, found) if found else "None.",
+        *(["### Set aside, by rule", table(("Rule", "n>"), aside)] if aside else []),
+        *(["### Metrics not observed", table(("Metric", "Needs"), blind)] if blind else []),
     ]
 
 
 def _limits(report: Report) -> list[str]:
-    return ["## What these labels cannot tell", _list(prose(limit) for limit in report["limits"])]
+    return ["## What these labels cannot tell", bullets(prose(limit) for limit in report["limits"])]
 
 
 def _run(report: Report) -> list[str]:
@@ -278,12 +279,12 @@ def _run(report: Report) -> list[str]:
         "## Run",
         made,
         read,
-        _table(("File", "Role", "Lines>", "Accepted>", "Set aside>", "SHA-256"), rows),
+        table(("File", "Role", "Lines>", "Accepted>", "Set aside>", "SHA-256"), rows),
         f"{rest} files in `manifest.json`." if rest else "",
-        *(["### About", _list(about[:100])] if about else []),
-        *(["### Field mapping", _list(mapping)] if mapping else []),
+        *(["### About", bullets(about[:100])] if about else []),
+        *(["### Field mapping", bullets(mapping)] if mapping else []),
         *(
-            ["### Notes", _list(prose(note) for note in run["notes"][:ROWS])]
+            ["### Notes", bullets(prose(note) for note in run["notes"][:ROWS])]
             if run["notes"]
             else []
         ),

@@ -46,9 +46,7 @@ class StoredRun:
     columns: frozenset[str]
 
     @classmethod
-    def of(
-        cls, manifest: dict[str, Any], cases: pl.LazyFrame, evidence: pl.LazyFrame
-    ) -> StoredRun:
+    def of(cls, manifest: dict[str, Any], cases: pl.LazyFrame, evidence: pl.LazyFrame) -> StoredRun:
         """From a manifest and both tables."""
         names = frozenset(cases.collect_schema().names())
         return cls(str(manifest["run_id"]), manifest, cases, evidence, names)

@@ -1,8 +1,7 @@
-"""A comparison's way onto disk: tables, reports, manifest; the folder appears whole, or not at all."""
+"""A comparison's way onto disk: tables, reports, manifest; a folder, whole or absent."""
 
 from __future__ import annotations
 
-import hashlib
 from typing import Any
 
 from ragtriage.comparison.result import Result
@@ -12,17 +11,6 @@ from ragtriage.publish.folder import RunFolder, to_json
 from ragtriage.schemas.comparison import ChangedCases
 from ragtriage.schemas.inputs import dtypes
 from ragtriage.tally import SHOWN_CASES
-
-# File systems take names of 255 bytes; some of ours are longer than the folder's by a few.
-_LONGEST = 240
-
-
-def folder_name(run_id: str) -> str:
-    """The comparison's ID, cut and told apart by a digest where no folder could bear it."""
-    if len(run_id) <= _LONGEST:
-        return run_id
-    digest = hashlib.sha256(run_id.encode()).hexdigest()[:12]
-    return f"{run_id[: _LONGEST - 13]}-{digest}"
 
 
 def changed_schema(columns: list[Column]) -> dict[str, Any]:

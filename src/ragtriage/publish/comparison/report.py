@@ -52,7 +52,10 @@ def build_report(result: Result, started: str) -> ComparisonReport:
         transitions=cast("Any", result.transitions.to_dicts()),
         deltas=cast(
             "Any",
-            [row | {"direction": REGISTRY[row["metric"]].better} for row in result.deltas.to_dicts()],
+            [
+                row | {"direction": REGISTRY[row["metric"]].better}
+                for row in result.deltas.to_dicts()
+            ],
         ),
         tests=None if result.tests is None else result.tests.to_dicts(),
         resolution=result.resolution,

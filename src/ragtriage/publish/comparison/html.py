@@ -1,0 +1,35 @@
+"""The comparison as one self-contained page, from templates/comparison.html.j2 and report.css.
+
+Import this module late: it brings Jinja. No wording and no numbers of its own.
+"""
+
+from __future__ import annotations
+
+from ragtriage.publish import wording
+from ragtriage.publish.comparison import words
+from ragtriage.publish.comparison.document import ComparisonReport
+from ragtriage.publish.html import environment, template_text
+
+OPEN_CASES = 10
+
+
+def render(report: ComparisonReport) -> str:
+    """The page: opens offline, needs no script, refers to nothing outside itself."""
+    page = environment().get_template("comparison.html.j2")
+    stages, columns, cells = words.transitions(report)
+    return page.render(
+        report=report,
+        run=report["comparison"],
+        c=words,
+        gates=wording.gates(report["gates"]),
+        regressed=words.regressed(report),
+        others=words.others(report),
+        stages=stages,
+        columns=columns,
+        cells=cells,
+        moved=words.moved_deltas(report),
+        n_same=len(words.deltas(report)) - len(words.moved_deltas(report)),
+        slices=words.slices_worse(report),
+        open_cases=OPEN_CASES,
+        css=template_text("report.css"),
+    )
