@@ -29,6 +29,7 @@ from ragtriage.publish.comparison.report import build_report
 from ragtriage.publish.folder import RunFolder
 from ragtriage.publish.identity import started_at
 from ragtriage.publish.tables import rows_table
+from ragtriage.read.files import find_files
 from ragtriage.read.runs import StoredRun, looks_like_run, open_run
 from ragtriage.request import EvaluateRequest
 from ragtriage.run import Run
@@ -128,7 +129,7 @@ def opened_sides(
     """Both sides as finished runs. All that can be refused early is, before a row is scored."""
     sources = (request.base, request.candidate)
     opened = [_stored(name, side) for name, side in zip(sources, given, strict=True)]
-    _check_early(request, opened)
+    _check_early(request, opened, given)
     evaluated: dict[str, StoredRun] = {}
     for place, run in enumerate(opened):
         if run is None:
@@ -198,13 +199,20 @@ def of_run(run: Run) -> StoredRun:
     return StoredRun.of(run.manifest, run.cases.lazy(), run.evidence.lazy())
 
 
-def _check_early(request: CompareRequest, opened: list[StoredRun | None]) -> None:
+def _check_early(
+    request: CompareRequest, opened: list[StoredRun | None], given: tuple[Given, Given]
+) -> None:
     runs = [run for run in opened if run is not None]
     parsed_gates(request, runs)
     idle = idle_options(request)
     if len(runs) == len(opened) and idle:
         option = "--" + idle[0].replace("_", "-")
         raise UsageError(f"{option}: both are finished runs, which are compared as they are")
+    sources = zip((request.base, request.candidate), opened, given, strict=True)
+    inputs = [name for name, run, frame in sources if run is None and frame is None]
+    if inputs.count("-") > 1:
+        raise UsageError("standard input can be read once only")
+    find_files(tuple(name for name in inputs if name != "-"), "records", None)
     for run in runs:
         if len(runs) < len(opened):
             _check_settings(run, request.evaluate, request)

@@ -191,12 +191,12 @@ def _verdicts(frame: pl.DataFrame, columns: list[Column]) -> pl.DataFrame:
 def _listed(masks: dict[str, pl.Series], height: int) -> pl.Series:
     """For each row the names whose mask holds. Long form: a list of a row is rarely long."""
     names = pl.Enum(list(masks))
-    long = [
-        pl.DataFrame({"row": mask.fill_null(value=False).arg_true()}).with_columns(
-            name=pl.lit(name, dtype=names)
-        )
-        for name, mask in masks.items()
-    ]
+    long = []
+    for name, mask in masks.items():
+        rows_held = mask.arg_true()
+        if len(rows_held):
+            held = pl.DataFrame({"row": rows_held})
+            long.append(held.with_columns(name=pl.lit(name, dtype=names)))
     if not long:
         return pl.Series("name", [[]] * height, dtype=pl.List(pl.String))
     rows = pl.DataFrame({"row": pl.arange(0, height, dtype=pl.UInt32, eager=True)})
