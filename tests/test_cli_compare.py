@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import polars as pl
 import pytest
 
+import ragtriage
 from tests.comparison.kit import HIT, MISS, case
 from tests.support import CONTRACTS, HANDBOOK, Command, Writer, snapshot
 
@@ -15,16 +17,28 @@ TABLES = ["cases.parquet", "deltas.parquet", "transitions.parquet"]
 REPORTS = ["manifest.json", "report.html", "report.json", "report.md"]
 
 
-@pytest.fixture
-def runs(cli: Command, tmp_path: Path) -> tuple[Path, Path]:
-    """The handbook's two runs."""
+@pytest.fixture(scope="module")
+def evaluated_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the handbook's two runs."""
+    out = tmp_path_factory.mktemp("runs")
     for name in ("a", "b"):
-        done = cli(
-            "evaluate", "--cases", HANDBOOK / "cases.jsonl", "--trace",
-            HANDBOOK / f"run-{name}.jsonl", "--corpus", HANDBOOK / "corpus.jsonl", "--about",
-            HANDBOOK / f"about-{name}.toml", "--k", "5", "--out", tmp_path, "--run-id", name,
-        )  # fmt: skip
-        assert done.code == 0
+        ragtriage.evaluate(
+            None,
+            cases=HANDBOOK / "cases.jsonl",
+            trace=HANDBOOK / f"run-{name}.jsonl",
+            corpus=HANDBOOK / "corpus.jsonl",
+            about=HANDBOOK / f"about-{name}.toml",
+            k=5,
+            out=out,
+            run_id=name,
+        )
+    return out
+
+
+@pytest.fixture
+def runs(evaluated_once: Path, tmp_path: Path) -> tuple[Path, Path]:
+    """Copies of them in this test's folder."""
+    shutil.copytree(evaluated_once, tmp_path, dirs_exist_ok=True)
     return tmp_path / "a", tmp_path / "b"
 
 
@@ -67,10 +81,10 @@ def test_gates_decide_the_exit_code_and_name_the_regressed(
     gates = ("--max-regressions", "2", "--gate", "delta.context_recall >= 0")
     done = cli("compare", *runs, *gates, "--out", tmp_path)
     assert done.code == 1
+    names = "item-limit, passport-photos, saturday-hours"
     assert done.err.splitlines()[1:] == [
-        "gate failed: --max-regressions 2: 3 cases went from pass to anything else: item-limit, "
-        "passport-photos, saturday-hours",
-        "regressed: item-limit, passport-photos, saturday-hours",
+        f"gate failed: --max-regressions 2: 3 cases went from pass to anything else: {names}",
+        f"regressed: {names}",
     ]
     assert done.out.startswith("# ragtriage: 3 of 50 cases regressed")
     manifest = json.loads((tmp_path / "compare-a-b" / "manifest.json").read_text("utf-8"))
@@ -110,7 +124,7 @@ def test_tests_and_intervals_are_asked_for(
     assert interval["low"] <= interval["delta"] <= interval["high"]
     folder = tmp_path / "compare-a-b"
     assert pl.read_parquet(folder / "tests.parquet")["p_adjusted"].to_list() == [0.25]
-    for name, words in (("md", "## Tests"), ("html", "<h2 id=\"h-tests\">"), ("html", "Intervals")):
+    for name, words in (("md", "## Tests"), ("html", '<h2 id="h-tests">'), ("html", "Intervals")):
         assert words in (folder / f"report.{name}").read_text("utf-8")
     shown = cli("compare", *runs, *asked, "--out", tmp_path, "--format", "table").out
     assert "cannot resolve" in " ".join(shown.split())

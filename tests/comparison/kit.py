@@ -33,13 +33,20 @@ def case(name: str, retrieved: list[str], **more: Any) -> Record:
 HIT, MISS = ["D", "x"], ["x", "y"]
 
 
+_RUNS: dict[tuple[str, ...], Run] = {}
+
+
 def run_of(folder: Path, records: Records, **options: Any) -> Run:
-    """These records as a finished run in memory."""
+    """These records as a finished run in memory; the same ones are evaluated once."""
+    text = lines_of(records)
     number = len(list(folder.iterdir()))
     path = folder / f"input-{number}.jsonl"
-    path.write_text(lines_of(records), encoding="utf-8")
+    path.write_text(text, encoding="utf-8")
     named = {"run_id": f"run-{number}"} | options
-    return ragtriage.evaluate(path, write=False, **named)
+    key = (text, repr(sorted(named.items())))
+    if key not in _RUNS:
+        _RUNS[key] = ragtriage.evaluate(path, write=False, **named)
+    return _RUNS[key]
 
 
 def compared(folder: Path, base: Records, candidate: Records, **options: Any) -> Comparison:

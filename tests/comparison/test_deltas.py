@@ -148,9 +148,7 @@ def test_leaks_on_failed_cases_are_changes_and_enter_no_mean(tmp_path: Path) -> 
     leak = {"allowed_ids": ["D"], "error": "down"}
     base, candidate = case("q", ["D"], **leak), case("q", ["D", "x"], **leak)
     others = [case("r", ["D"], allowed_ids=["D"])]
-    found = compared(
-        tmp_path, [base, *others], [candidate, *others], gate="new.authorization == 0"
-    )
+    found = compared(tmp_path, [base, *others], [candidate, *others], gate="new.authorization == 0")
     assert delta(found, "unauthorized_retrieved")["n_paired"] == 1
     assert found.cases["case_id"].to_list() == ["q"]
     assert not found.passed
@@ -193,7 +191,7 @@ def test_the_family_is_what_was_asked(tmp_path: Path) -> None:
     defined = found.tests["p"].drop_nulls()
     smallest = found.tests.sort("p", nulls_last=True).row(0, named=True)
     assert smallest["p_adjusted"] == pytest.approx(min(1.0, smallest["p"] * len(defined)))
-    with pytest.raises(UsageError, match="test-metric 'recal'.*did you mean `recall`"):
+    with pytest.raises(UsageError, match=r"test-metric 'recal'.*did you mean `recall`"):
         compared(tmp_path, *records, test=True, test_metric="recal")
 
 

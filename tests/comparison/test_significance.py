@@ -21,6 +21,7 @@ from ragtriage.comparison.significance import (
 )
 from tests.comparison.kit import units_of
 
+
 def by_hand(differences: list[Fraction]) -> Fraction:
     """The share of all sign patterns that are at least as far from 0, in exact arithmetic."""
     seen = abs(sum(differences))
@@ -32,7 +33,7 @@ def by_hand(differences: list[Fraction]) -> Fraction:
 VALUES = st.sampled_from([Fraction(a, b) for b in (1, 2, 3, 7) for a in range(b + 1)])
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=25)
 @given(st.lists(st.tuples(VALUES, VALUES), min_size=2, max_size=12))
 def test_exact_p_is_the_enumeration_by_hand(pairs: list[tuple[Fraction, Fraction]]) -> None:
     found = units_of([float(a) for a, _ in pairs], [float(b) for _, b in pairs])
@@ -122,7 +123,9 @@ def _choose(n: int, k: int) -> int:
 
 def test_drawn_p_of_unequal_differences_is_near_the_exact_one() -> None:
     chance = np.random.default_rng(4)
-    found = units_of([0.0] * 18, (chance.integers(1, 9, 18) / 9 * chance.choice([1, -1], 18)).tolist())
+    found = units_of(
+        [0.0] * 18, (chance.integers(1, 9, 18) / 9 * chance.choice([1, -1], 18)).tolist()
+    )
     assert monte_carlo_p(found, 1, "x") == pytest.approx(exact_p(found), abs=0.008)
 
 

@@ -13,7 +13,7 @@ import pytest
 import ragtriage
 from ragtriage import InputError
 from ragtriage.read.runs import looks_like_run, open_run
-from tests.support import INVALID, Writer, snapshot
+from tests.support import INVALID, Writer, lines_of, snapshot
 
 RECORDS = [
     {"case_id": name, "required_ids": ["a"], "retrieved_ids": ["a"], "answer_correct": True}
@@ -21,11 +21,17 @@ RECORDS = [
 ]
 
 
+@pytest.fixture(scope="module")
+def evaluated_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("runs")
+    source = folder / "in.jsonl"
+    source.write_text(lines_of(RECORDS), "utf-8")
+    return ragtriage.evaluate(source, out=folder / "out", run_id="r").folder
+
+
 @pytest.fixture
-def folder(written: Writer, tmp_path: Path) -> Path:
-    run = ragtriage.evaluate(written(RECORDS), out=str(tmp_path / "out"), run_id="r")
-    assert run.path is not None
-    return run.path
+def folder(evaluated_once: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(evaluated_once, tmp_path / "out" / "r"))
 
 
 def test_a_finished_run_and_one_of_its_columns(folder: Path) -> None:

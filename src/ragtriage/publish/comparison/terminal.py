@@ -141,14 +141,20 @@ def _slices(console: Console, report: ComparisonReport) -> None:
 
 
 def _evidence(console: Console, report: ComparisonReport) -> None:
+    """Tests with the smallest p first, and intervals, where they were asked for."""
     if report["resolution"] is not None:
         rows = [[text(cell) for cell in line] for line in words.test_lines(report)[:ROWS]]
         title = "Tests (differing units, method, p, corrected, smallest)"
         print_table(console, title, (1, 3, 4, 5), rows)
         console.print(sentence(report["resolution"]))
-        console.print(Text(words.seeds(report["tests"]), SOFT), end="")
+        _say_seeds(console, words.seeds(report["tests"]))
     lines = words.interval_lines(report)[:ROWS]
     if lines:
         rows = [[text(cell) for cell in line] for line in lines]
         print_table(console, "Intervals (difference, 95 percent cluster bootstrap)", (1,), rows)
-        console.print(Text(words.seeds(report["intervals"]), SOFT))
+        _say_seeds(console, words.seeds(report["intervals"]))
+
+
+def _say_seeds(console: Console, drawn: str) -> None:
+    if drawn:
+        console.print(Text(drawn, SOFT))
