@@ -15,7 +15,7 @@ import pytest
 
 import ragtriage
 from ragtriage.metrics import columns_for
-from ragtriage.publish.comparison import html, markdown, terminal, words
+from ragtriage.publish.comparison import evidence, html, markdown, terminal, words
 from ragtriage.publish.comparison.outcome import changed_schema
 from ragtriage.schemas import comparison as models
 from tests.comparison.kit import HIT, MISS, case, compared
@@ -115,7 +115,7 @@ def test_a_difference_never_looks_like_none() -> None:
     assert words.signed(0.0004) == "+4.0e-04"
     assert words.signed(-0.25) == "−0.250"  # noqa: RUF001 - a minus sign
     assert words.signed(None) == "undefined"
-    assert words.p_value(2.0**-19) == "1.9e-06"
+    assert evidence.p_value(2.0**-19) == "1.9e-06"
 
 
 TABLES: dict[str, type[pa.DataFrameModel]] = {

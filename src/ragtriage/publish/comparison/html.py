@@ -6,8 +6,8 @@ Import this module late: it brings Jinja. No wording and no numbers of its own.
 from __future__ import annotations
 
 from ragtriage.publish import wording
-from ragtriage.publish.comparison import words
-from ragtriage.publish.comparison.document import ComparisonReport
+from ragtriage.publish.comparison import evidence, words
+from ragtriage.publish.comparison.document import ChangedCase, ComparisonReport
 from ragtriage.publish.html import environment, template_text
 
 OPEN_CASES = 10
@@ -21,9 +21,10 @@ def render(report: ComparisonReport) -> str:
         report=report,
         run=report["comparison"],
         c=words,
+        e=evidence,
         gates=wording.gates(report["gates"]),
         regressed=words.regressed(report),
-        others=words.others(report),
+        groups=_groups(report),
         stages=stages,
         columns=columns,
         cells=cells,
@@ -33,3 +34,12 @@ def render(report: ComparisonReport) -> str:
         open_cases=OPEN_CASES,
         css=template_text("report.css"),
     )
+
+
+def _groups(report: ComparisonReport) -> list[tuple[str, int, str, list[ChangedCase]]]:
+    """Kinds of change that occur, in order: name, cases in all, meaning, those shown."""
+    shown = words.others(report)
+    return [
+        (kind, n, meaning, [case for case in shown if case["change"] == kind])
+        for kind, n, meaning in words.counts(report)
+    ]

@@ -7,7 +7,7 @@ markup. No wording and no numbers of its own.
 from __future__ import annotations
 
 from ragtriage.publish import wording
-from ragtriage.publish.comparison import words
+from ragtriage.publish.comparison import evidence, words
 from ragtriage.publish.comparison.document import ChangedCase, ComparisonReport
 from ragtriage.publish.escape import code, first, prose
 from ragtriage.publish.markdown import bullets, table
@@ -116,7 +116,7 @@ def _deltas(report: ComparisonReport) -> list[str]:
     worse, rest = first(words.slices_worse(report), ROWS)
     return [
         "## Metrics",
-        words.NOTES["deltas"],
+        words.DELTAS_NOTE,
         table(head, [_delta(line) for line in lines]) if lines else "",
         f"{wording.count(same, 'metric')} with every case the same." if same else "",
         "### Slices that got worse" if worse else "",
@@ -137,16 +137,16 @@ def _evidence(report: ComparisonReport) -> list[str]:
     parts: list[str] = []
     if report["tests"] is not None:
         head = ("Metric", "Differing units", "Method", "p>", "p corrected>", "Smallest p>")
-        rows = [(code(row[0]), *row[1:]) for row in words.test_lines(report)]
-        parts += ["## Tests", words.NOTES["tests"], words.seeds(report["tests"])]
+        rows = [(code(row[0]), *row[1:]) for row in evidence.test_lines(report)]
+        parts += ["## Tests", evidence.NOTES["tests"], evidence.seeds(report["tests"])]
         parts += [f"**{prose(report['resolution'] or '', 1_000)}**"]
         parts += [table(head, rows) if rows else ""]
-        parts += [bullets(f"{n:,} without p: {prose(why)}" for why, n in words.untested(report))]
+        parts += [bullets(f"{n:,} without p: {prose(why)}" for why, n in evidence.untested(report))]
     if report["intervals"] is not None:
-        lines = [(code(name), *rest) for name, *rest in words.interval_lines(report)]
-        parts += ["## Intervals", words.NOTES["intervals"], words.seeds(report["intervals"])]
-        parts += [table(("Metric", "Difference>", "95 percent"), lines) if lines else ""]
-        without = words.without_interval(report)
+        lines = [(code(name), *rest) for name, *rest in evidence.interval_lines(report)]
+        parts += ["## Intervals", evidence.NOTES["intervals"], evidence.seeds(report["intervals"])]
+        parts += [table(("Metric", "Difference>", "95 percent", "Units>"), lines) if lines else ""]
+        without = evidence.without_interval(report)
         parts += [
             f"{without:,} without an interval: no case differs, or too few." if without else ""
         ]

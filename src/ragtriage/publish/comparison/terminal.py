@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from ragtriage.publish import wording
-from ragtriage.publish.comparison import words
+from ragtriage.publish.comparison import evidence, words
 from ragtriage.publish.comparison.document import ChangedCase, ComparisonReport
 from ragtriage.publish.escape import first
 from ragtriage.publish.terminal import (
@@ -143,16 +143,18 @@ def _slices(console: Console, report: ComparisonReport) -> None:
 def _evidence(console: Console, report: ComparisonReport) -> None:
     """Tests with the smallest p first, and intervals, where they were asked for."""
     if report["resolution"] is not None:
-        rows = [[text(cell) for cell in line] for line in words.test_lines(report)[:ROWS]]
+        rows = [[text(cell) for cell in line] for line in evidence.test_lines(report)[:ROWS]]
         title = "Tests (differing units, method, p, corrected, smallest)"
         print_table(console, title, (1, 3, 4, 5), rows)
         console.print(sentence(report["resolution"]))
-        _say_seeds(console, words.seeds(report["tests"]))
-    lines = words.interval_lines(report)[:ROWS]
+        _say_seeds(console, evidence.seeds(report["tests"]))
+    lines = evidence.interval_lines(report)[:ROWS]
     if lines:
         rows = [[text(cell) for cell in line] for line in lines]
-        print_table(console, "Intervals (difference, 95 percent cluster bootstrap)", (1,), rows)
-        _say_seeds(console, words.seeds(report["intervals"]))
+        print_table(
+            console, "Intervals (difference, 95 percent cluster bootstrap, units)", (1, 3), rows
+        )
+        _say_seeds(console, evidence.seeds(report["intervals"]))
 
 
 def _say_seeds(console: Console, drawn: str) -> None:

@@ -22,20 +22,10 @@ KINDS = {
     "base-only": "in the base run only",
     "candidate-only": "in the candidate only",
 }
-NOTES = {
-    "deltas": (
-        "Both means are over the same cases, those scored in both runs. A mean can rise while "
-        "cases get worse: the counts stand beside it."
-    ),
-    "tests": (
-        "Two-sided sign-flip tests of the paired differences, groups flipped whole; p corrected "
-        "by Holm over the defined members of the family."
-    ),
-    "intervals": (
-        "Cluster bootstrap, 95 percent: how far a mean difference could move with other cases of "
-        "the same kind."
-    ),
-}
+DELTAS_NOTE = (
+    "Both means are over the same cases, those scored in both runs. A mean can rise while "
+    "cases get worse: the counts stand beside it."
+)
 
 
 class DeltaLine(NamedTuple):
@@ -133,8 +123,10 @@ def some(ids: list[str], n: int, limit: int = 10) -> str:
 
 
 def counts(report: doc.ComparisonReport) -> list[tuple[str, int, str]]:
-    """Kinds of change that occur: name, cases, meaning."""
-    return [(kind, n, KINDS[kind]) for kind, n in report["changed"].items() if n]
+    """Kinds of change that occur beside regressions: name, cases, meaning."""
+    return [
+        (kind, n, KINDS[kind]) for kind, n in report["changed"].items() if n and kind != "regressed"
+    ]
 
 
 def regressed(report: doc.ComparisonReport) -> list[doc.ChangedCase]:
@@ -270,63 +262,3 @@ def transitions(
 def _in_order(stages: Iterable[str]) -> list[str]:
     """Pass first, then by name."""
     return sorted(set(stages), key=lambda stage: (stage != "pass", stage))
-
-
-def test_lines(report: doc.ComparisonReport) -> list[tuple[str, str, str, str, str, str]]:
-    """Each test that has a p: where, differing units, method, p, corrected, smallest."""
-    return [
-        (
-            _member(row),
-            f"{row['n_differing']:,} of {row['n_units']:,}",
-            row["method"],
-            p_value(row["p"]),
-            p_value(row["p_adjusted"]),
-            p_value(row["p_smallest"]),
-        )
-        for row in report["tests"] or []
-        if row["p"] is not None
-    ]
-
-
-def untested(report: doc.ComparisonReport) -> list[tuple[str, int]]:
-    """Why members of the family have no p, and how many."""
-    reasons: dict[str, int] = {}
-    for row in report["tests"] or []:
-        if row["p"] is None:
-            reasons[row["note"]] = reasons.get(row["note"], 0) + 1
-    return list(reasons.items())
-
-
-def interval_lines(report: doc.ComparisonReport) -> list[tuple[str, str, str]]:
-    """Each defined interval: where, the difference, from and to."""
-    return [
-        (_member(row), signed(row["delta"]), f"{signed(row['low'])} to {signed(row['high'])}")
-        for row in report["intervals"] or []
-        if row["low"] is not None
-    ]
-
-
-def without_interval(report: doc.ComparisonReport) -> int:
-    """Members of the family without an interval."""
-    return sum(row["low"] is None for row in report["intervals"] or [])
-
-
-def _member(row: dict[str, object]) -> str:
-    name = label(str(row["metric"]), row["k"] if isinstance(row["k"], int) else None)
-    where = "" if row["slice"] == "all" else f" [{row['slice']}={row['slice_value']}]"
-    return name + where
-
-
-def p_value(p: float | None) -> str:
-    """Two digits; never 0."""
-    if p is None:
-        return wording.UNDEFINED
-    return f"{p:.2g}" if p >= 0.001 else f"{p:.1e}"  # noqa: PLR2004 - three decimals
-
-
-def seeds(rows: Iterable[dict[str, object]] | None) -> str:
-    """The seed and number of samples of what was drawn, if anything was."""
-    drawn = [row for row in rows or [] if row["seed"] is not None]
-    if not drawn:
-        return ""
-    return f"seed {drawn[0]['seed']}, {drawn[0]['samples']:,} samples"
