@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 import ragtriage
@@ -185,3 +186,24 @@ def test_fields_that_only_one_run_observed_are_said(tmp_path: Path) -> None:
     assert found.report["comparison"]["notes"] == ["observed in the base run only: context_ids"]
     assert not found.passed
     assert any("coverage regression: context_recall" in line for line in found.failures)
+
+
+def test_a_metric_that_one_table_lacks_is_said(tmp_path: Path) -> None:
+    source = tmp_path / "in.jsonl"
+    source.write_text(lines_of(BOTH), "utf-8")
+    runs = [ragtriage.evaluate(source, out=tmp_path, run_id=name).folder for name in "ab"]
+    part = runs[1] / "cases" / "part-00000.parquet"
+    pl.read_parquet(part).drop("r_precision").write_parquet(part)
+    found = ragtriage.compare(*runs, write=False)
+    assert "r_precision" not in set(found.deltas["metric"])
+    note = "not in both runs' tables, hence not compared: r_precision"
+    assert found.report["comparison"]["notes"] == [note]
+
+
+def test_frames_are_evaluated_and_compared() -> None:
+    base, candidate = (pl.DataFrame([case("q", ids)]) for ids in (HIT, MISS))
+    found = ragtriage.compare(base, candidate.lazy(), write=False, k=[1], max_regressions=0)
+    assert found.failures[-1] == "regressed: q"
+    assert found.report["comparison"]["cutoffs"] == [1]
+    with pytest.raises(ragtriage.UsageError, match="give a run's folder, a Run"):
+        ragtriage.compare(base, 3, write=False)

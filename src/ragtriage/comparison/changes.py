@@ -201,6 +201,7 @@ def _listed(masks: dict[str, pl.Series], height: int) -> pl.Series:
         return pl.Series("name", [[]] * height, dtype=pl.List(pl.String))
     rows = pl.DataFrame({"row": pl.arange(0, height, dtype=pl.UInt32, eager=True)})
     nothing = pl.lit([], dtype=pl.List(pl.String))
-    lists = pl.concat(long).group_by("row").agg(pl.col("name").sort())
+    # Within a group rows keep their order, which is that of the columns.
+    lists = pl.concat(long).group_by("row").agg("name")
     joined = rows.join(lists, on="row", how="left", maintain_order="left")
     return joined["name"].cast(pl.List(pl.String)).fill_null(nothing)

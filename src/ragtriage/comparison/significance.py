@@ -17,7 +17,7 @@ import numpy as np
 from ragtriage.comparison.units import Units, Whole
 
 EXACT_UP_TO = 20
-SAMPLES = 99_999
+SAMPLES = 9_999
 LEVEL = 0.05
 _BLOCK = 4_000_000
 

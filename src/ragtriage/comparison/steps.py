@@ -76,6 +76,13 @@ def _plan(base: StoredRun, candidate: StoredRun, request: CompareRequest) -> Pla
     return Plan(columns, extra, parsed, chosen_columns(columns, request.test_metric))
 
 
+def _absent(base: StoredRun, candidate: StoredRun) -> list[str]:
+    """Metrics at common cutoffs that one run's table lacks: written by another version."""
+    cutoffs = [k for k in base.manifest["cutoffs"] if k in candidate.manifest["cutoffs"]]
+    names = [column.name for column in columns_for(cutoffs)]
+    return [name for name in names if name not in base.columns & candidate.columns]
+
+
 def _extra(request: CompareRequest, runs: list[StoredRun]) -> tuple[str, ...]:
     """Slices beyond the standard ones: asked for here, or when a run was evaluated."""
     asked = [name for run in runs for name in run.manifest["config"].get("slice") or ()]
@@ -198,6 +205,9 @@ class _Comparison:
         for said, names in (("base run", one - other), ("candidate", other - one)):
             if names:
                 notes.append(f"observed in the {said} only: {', '.join(sorted(names))}")
+        absent = _absent(self._base, self._candidate)
+        if absent:
+            notes.append(f"not in both runs' tables, hence not compared: {', '.join(absent)}")
         versions = [run.manifest.get("version") for run in (self._base, self._candidate)]
         if versions[0] != versions[1]:
             notes.append(f"evaluated by version {versions[0]} and version {versions[1]}")
