@@ -1,6 +1,5 @@
 """The evaluate flow: read the inputs' digests, evaluate, leave an artifact, state the verdict."""
 
-import logging
 from pathlib import Path
 from typing import Any
 
@@ -10,27 +9,13 @@ from prefect.cache_policies import NO_CACHE
 from prefect.client.schemas.objects import State
 from prefect.states import Completed, Failed
 
-from ragtriage.errors import RagtriageError
+from ragtriage.flows.logs import keep_quiet
 from ragtriage.pipeline import input_digests, run_request
 from ragtriage.publish import markdown, wording
 from ragtriage.request import EvaluateRequest
 from ragtriage.run import stored_report
 
-
-class _PlainRefusals(logging.Filter):
-    """A user's mistake is said in its own words, without a traceback."""
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        """Keep every record; drop the traceback of what we raised on purpose."""
-        if record.exc_info and isinstance(record.exc_info[1], RagtriageError):
-            record.exc_info = None
-        return True
-
-
-for noisy in ("httpx", "httpcore"):
-    logging.getLogger(noisy).setLevel(logging.WARNING)
-for engine in ("prefect.flow_runs", "prefect.task_runs"):
-    logging.getLogger(engine).addFilter(_PlainRefusals())
+keep_quiet()
 
 
 @task(cache_policy=NO_CACHE, persist_result=False, retries=2, retry_delay_seconds=2)

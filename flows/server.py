@@ -11,7 +11,10 @@ import urllib.request
 from pathlib import Path
 from typing import Any
 
+from ragtriage.comparing import stored_comparison
+from ragtriage.comparison.request import CompareRequest
 from ragtriage.errors import UsageError
+from ragtriage.publish.comparison.document import ComparisonReport
 from ragtriage.publish.document import Report
 from ragtriage.request import EvaluateRequest
 from ragtriage.run import stored_report
@@ -51,17 +54,43 @@ def run_under_prefect(request: EvaluateRequest) -> tuple[Report, Path]:
         UsageError: Prefect or its server is not there, or the request cannot be a flow.
         InputError: what the direct run would raise.
     """
-    if importlib.util.find_spec("prefect") is None:
-        raise UsageError("--prefect: Prefect is not installed; pip install 'ragtriage[prefect]'")
-    if not request.write:
-        raise UsageError("--prefect: a flow leaves its run in a folder; drop --no-write")
-    if "-" in (*request.inputs, *request.cases, *request.trace, *request.corpus):
-        raise UsageError("--prefect: standard input does not reach a flow; give a file")
-    require_server()
+    names = (*request.inputs, *request.cases, *request.trace, *request.corpus)
+    _require_flow(write=request.write, names=names)
     from ragtriage.flows.evaluate import evaluate  # noqa: PLC0415 - after the settings above
 
-    state: Any = evaluate(request, return_state=True)
+    path = _path_of(evaluate(request, return_state=True))
+    return stored_report(path), path
+
+
+def compare_under_prefect(request: CompareRequest) -> tuple[ComparisonReport, Path]:
+    """Compare as a flow; the report and the folder, as a direct comparison gives them.
+
+    Raises:
+        UsageError: Prefect or its server is not there, or the request cannot be a flow.
+        InputError: what the direct comparison would raise.
+    """
+    asked = (request.base, request.candidate, *request.cases, *request.evaluate.corpus)
+    _require_flow(write=request.write, names=asked)
+    from ragtriage.flows.compare import compare  # noqa: PLC0415 - after the settings above
+
+    path = _path_of(compare(request, return_state=True))
+    return stored_comparison(path), path
+
+
+def _require_flow(*, write: bool, names: tuple[str, ...]) -> None:
+    """Refuse what cannot be a flow, and any flow without a server."""
+    if importlib.util.find_spec("prefect") is None:
+        raise UsageError("--prefect: Prefect is not installed; pip install 'ragtriage[prefect]'")
+    if not write:
+        raise UsageError("--prefect: a flow leaves its run in a folder; drop --no-write")
+    if "-" in names:
+        raise UsageError("--prefect: standard input does not reach a flow; give a file")
+    require_server()
+
+
+def _path_of(state: Any) -> Path:
+    """The folder a flow published, whatever its verdict; its refusal is raised here."""
     result = state.data if isinstance(state.data, Path) else state.result(raise_on_failure=False)
     if isinstance(result, BaseException):
         raise result
-    return stored_report(result), result
+    return Path(result)

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests import reported_input, reported_runs, reported_scores
+from tests import reported_input, reported_runs, reported_scores, reported_two_runs
 from tests.reported_kit import CHECKS, Kit, case
 from tests.support import Command, Evaluate, Record, Writer, by_case
 
@@ -30,18 +30,12 @@ IDS = [
     for number in numbers
 ]
 # Importing them fills the register.
-MODULES = (reported_scores, reported_input, reported_runs)
+MODULES = (reported_scores, reported_input, reported_runs, reported_two_runs)
 
 ELSEWHERE = {
     "A17": "claims: precision and recall of reviewed claims",
     "C07": "a preset: scores exist in TREC runs only",
     "D07": "claims: the supported fraction of nothing",
-    "F09": "two runs: directions of change",
-    "F10": "two runs: a metric that is no longer measured",
-    "F11": "two runs: the path of the base run",
-    "F12": "two runs: pairing by case ID",
-    "F13": "two runs: tests on identical runs",
-    "F15": "two runs: a declared family of tests",
 }
 
 # ID: [(required, retrieved, further fields, k, {column: value})]

@@ -8,17 +8,20 @@ from ragtriage.version import __version__
 
 if TYPE_CHECKING:
     from ragtriage.agreement_run import Agreement, measure_agreement
+    from ragtriage.comparing import Comparison, compare
     from ragtriage.errors import InputError, RagtriageError, UsageError
     from ragtriage.pipeline import evaluate
     from ragtriage.run import Run
 
 __all__ = [
     "Agreement",
+    "Comparison",
     "InputError",
     "RagtriageError",
     "Run",
     "UsageError",
     "__version__",
+    "compare",
     "evaluate",
     "measure_agreement",
 ]
@@ -29,6 +32,8 @@ _HOMES = {
     "RagtriageError": "ragtriage.errors",
     "UsageError": "ragtriage.errors",
     "Run": "ragtriage.run",
+    "compare": "ragtriage.comparing",
+    "Comparison": "ragtriage.comparing",
     "evaluate": "ragtriage.pipeline",
     "measure_agreement": "ragtriage.agreement_run",
 }

@@ -11,6 +11,12 @@ from typing import Any, NoReturn
 
 import click
 
+from ragtriage.cli_options import (
+    agreement_options,
+    compare_options,
+    evaluate_options,
+    input_options,
+)
 from ragtriage.errors import (
     EXIT_GATE_FAILED,
     EXIT_INTERNAL,
@@ -19,7 +25,7 @@ from ragtriage.errors import (
     RagtriageError,
     UsageError,
 )
-from ragtriage.options import FORMATS, format_shown, options_from
+from ragtriage.options import comparison_apart, format_shown, options_from
 from ragtriage.version import __version__
 
 # Polars' allocator keeps freed pages unless told otherwise: up to half of what a run needs. It
@@ -99,98 +105,24 @@ def cli() -> None:
     """
 
 
-def _input_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """What both `evaluate` and `validate` take."""
-    options = [
-        click.argument("inputs", nargs=-1, metavar="[INPUT]..."),
-        click.option(
-            "--cases", multiple=True, metavar="FILE", help="Cases, apart from their traces."
-        ),
-        click.option("--trace", multiple=True, metavar="FILE", help="Traces, joined by case ID."),
-        click.option("--corpus", multiple=True, metavar="FILE", help="The passages there are."),
-        click.option(
-            "--reviews", multiple=True, metavar="FILE", help="Labels by people and judges."
-        ),
-        click.option(
-            "--contract",
-            metavar="NAME",
-            help="auto (default), diagnosis, citation, ranking, claims, answer.",
-        ),
-        click.option(
-            "--map",
-            "mapping",
-            multiple=True,
-            metavar="THEIRS=OURS",
-            help="A field's name in your file.",
-        ),
-        click.option(
-            "--extra", metavar="fail|ignore", help="Unknown fields: an error, or set aside."
-        ),
-        click.option("--unknown-trace", metavar="fail|ignore", help="Traces without a case."),
-        click.option(
-            "--missing-trace", metavar="fail|empty|not-run", help="Cases without a trace."
-        ),
-        click.option(
-            "--unknown-review", metavar="fail|ignore", help="Reviews without a case or claim."
-        ),
-        click.option(
-            "--judge", metavar="NAME", help="Whose labels fill claims that no person labelled."
-        ),
-        click.option(
-            "--min-validated",
-            metavar="N",
-            help="Labels a judge must share with people to be believed [30].",
-        ),
-        click.option("--on-invalid", metavar="fail|quarantine", help="Rows that break a rule."),
-        click.option("--config", metavar="FILE.toml", help="Any of these options in a file."),
-    ]
-    for option in reversed(options):
-        command = option(command)
-    return command
-
-
 @cli.command()
-@_input_options
-@click.option("--k", multiple=True, metavar="N", help="Cutoffs; the first is the ledger's [10].")
-@click.option("--normalizer", metavar="NAME", help="lower-whitespace, exact, casefold, squad.")
-@click.option("--abstain-text", multiple=True, metavar="TEXT", help="An answer that declines.")
-@click.option(
-    "--slice", "slice_", multiple=True, metavar="FIELD", help="A further field of ours to slice by."
-)
-@click.option("--about", metavar="FILE.toml", help="What was run: shown at the head of reports.")
-@click.option("--gate", multiple=True, metavar="EXPR", help="For example 'recall@5 >= 0.8'.")
-@click.option("--min-recall", metavar="X", help="Least recall at the first cutoff, 0 to 1.")
-@click.option("--min-context-precision", metavar="X", help="Least context precision, same cutoff.")
-@click.option("--min-mrr", metavar="X", help="Least mean reciprocal rank, uncut.")
-@click.option("--min-citation-coverage", metavar="X", help="Least citation coverage.")
-@click.option("--min-citation-validity", metavar="X", help="Least citation validity.")
-@click.option("--out", metavar="DIR", help="Where runs are written [reports/].")
-@click.option("--run-id", metavar="ID", help="Name of the run's folder.")
-@click.option("--no-write", is_flag=True, help="Print only.")
-@click.option("--all-cases", is_flag=True, help="Every case in the reports, not the first 500.")
-@click.option("--format", "format_", metavar="|".join(FORMATS), help="What stdout shows.")
-@click.option("--prefect", is_flag=True, help="As a flow on the server at PREFECT_API_URL.")
+@evaluate_options
 def evaluate(**flags: Any) -> int:
     """Evaluate recorded cases and say where each one broke.
 
     INPUT: JSON lines, JSON, CSV, TSV or Parquet; files, folders, globs, or - for standard input.
     Exit code 0: all gates hold; 1: one failed; 2: arguments or input; 3: internal error.
     """
-    from ragtriage.pipeline import run_request  # noqa: PLC0415 - polars loads only for real work
-    from ragtriage.request import build_request  # noqa: PLC0415 - the same
+    from ragtriage.request import build_request  # noqa: PLC0415 - polars loads only for real work
 
     under_prefect = flags.pop("prefect")
-    path: Any
     options = options_from(flags)
     shown = format_shown(options.pop("format", None))
+    options, against = comparison_apart(options)
     request = build_request(options)
-    if under_prefect:
-        from ragtriage.flows.server import run_under_prefect  # noqa: PLC0415 - only with --prefect
-
-        report, path = run_under_prefect(request)
-    else:
-        run = run_request(request, progress=_progress())
-        report, path = run.report, run.path
+    if against is not None:
+        return _evaluated_against(request, against, shown, under_prefect=under_prefect)
+    report, path = _run(request, under_prefect=under_prefect)
     _print(_rendered(report, shown))
     _say_mapping(report["run"])
     _say_where(path)
@@ -198,7 +130,32 @@ def evaluate(**flags: Any) -> int:
 
 
 @cli.command()
-@_input_options
+@compare_options
+def compare(**flags: Any) -> int:
+    """Compare two runs: which cases regressed, then what moved in the means.
+
+    BASE and CANDIDATE: folders of finished runs, or inputs, which are evaluated first.
+    Exit code 0: all gates hold and nothing measured was lost; 1: not so; 2: arguments, input, or
+    runs that cannot be compared; 3: internal error.
+    """
+    from ragtriage.comparing import compare_request  # noqa: PLC0415 - as above
+    from ragtriage.comparison.request import build_compare_request  # noqa: PLC0415 - the same
+
+    under_prefect = flags.pop("prefect")
+    options = options_from(flags)
+    shown = format_shown(options.pop("format", None))
+    request = build_compare_request(options)
+    if under_prefect:
+        from ragtriage.flows.server import compare_under_prefect  # noqa: PLC0415 - with --prefect
+
+        report, where = compare_under_prefect(request)
+        return _compared(report, where, shown)
+    done = compare_request(request, progress=_progress())
+    return _compared(done.report, done.path, shown)
+
+
+@cli.command()
+@input_options
 def validate(**flags: Any) -> int:
     """Check an input and write nothing: exit code 0 or 2."""
     from ragtriage.pipeline import check_request  # noqa: PLC0415 - as above
@@ -216,16 +173,7 @@ def validate(**flags: Any) -> int:
 
 
 @cli.command()
-@click.argument("reviews", nargs=-1, metavar="REVIEWS...")
-@click.option("--extra", metavar="fail|ignore", help="Unknown fields: an error, or set aside.")
-@click.option("--on-invalid", metavar="fail|quarantine", help="Rows that break a rule.")
-@click.option(
-    "--min-validated", type=int, metavar="N", help="Common labels a judge must have [30]."
-)
-@click.option("--out", metavar="DIR", help="Where the folder is written [reports/].")
-@click.option("--run-id", metavar="ID", help="The folder is agreement-ID.")
-@click.option("--no-write", is_flag=True, help="Print only.")
-@click.option("--format", "format_", metavar="|".join(FORMATS), help="What stdout shows.")
+@agreement_options
 def agreement(**flags: Any) -> int:
     """Say how far reviewers agree, and judges with what reviewers settled.
 
@@ -260,6 +208,69 @@ def schema(example: str | None, format_: str) -> int:
     else:
         _print(contract.as_json() if format_ == "json" else contract.as_text())
     return EXIT_PASSED
+
+
+def _run(request: Any, *, under_prefect: bool) -> tuple[Any, Any]:
+    """One evaluation: its report and folder."""
+    if under_prefect:
+        from ragtriage.flows.server import run_under_prefect  # noqa: PLC0415 - only with --prefect
+
+        return run_under_prefect(request)
+    from ragtriage.pipeline import run_request  # noqa: PLC0415 - as above
+
+    run = run_request(request, progress=_progress())
+    return run.report, run.path
+
+
+def _evaluated_against(request: Any, against: Any, shown: str, *, under_prefect: bool) -> int:
+    """Evaluate and compare as one step; the worse of both verdicts."""
+    report, path, comparison, where = (
+        _flows_against(request, against) if under_prefect else _run_against(request, against)
+    )
+    if shown == "json":
+        _print(_rendered({**report, "baseline": comparison}, shown))
+    else:
+        _print(_rendered_comparison(comparison, shown) + "\n" + _rendered(report, shown))
+    _say_mapping(report["run"])
+    _say_where(path)
+    return max(_verdict(report), _compared_verdict(comparison, where))
+
+
+def _run_against(request: Any, against: Any) -> tuple[Any, Any, Any, Any]:
+    from ragtriage.comparing import evaluate_against  # noqa: PLC0415 - as above
+
+    run, done = evaluate_against(request, against, progress=_progress())
+    return run.report, run.path, done.report, done.path
+
+
+def _flows_against(request: Any, against: Any) -> tuple[Any, Any, Any, Any]:
+    """Two flows, one after the other."""
+    from ragtriage.comparing import check_baseline  # noqa: PLC0415 - as above
+    from ragtriage.flows.server import compare_under_prefect  # noqa: PLC0415 - with --prefect
+
+    check_baseline(request, against)
+    report, path = _run(request, under_prefect=True)
+    against = against.model_copy(update={"candidate": str(path)})
+    return report, path, *compare_under_prefect(against)
+
+
+def _compared(report: Any, path: Any, shown: str) -> int:
+    """Print a comparison; say where it lies and why it failed, if it did."""
+    _print(_rendered_comparison(report, shown))
+    return _compared_verdict(report, path)
+
+
+def _compared_verdict(report: Any, path: Any) -> int:
+    _say_where(path)
+    for line in report["failures"]:
+        _say(line)
+    return EXIT_GATE_FAILED if report["failures"] else EXIT_PASSED
+
+
+def _rendered_comparison(report: Any, shown: str) -> str:
+    from ragtriage.publish.formats import render_comparison  # noqa: PLC0415 - as above
+
+    return render_comparison(report, shown, color=sys.stdout.isatty())
 
 
 def _rendered(report: Any, shown: str) -> str:

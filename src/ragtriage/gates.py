@@ -3,6 +3,8 @@
 [weighted. | scored. | n.] metric[@k] [ [slice=value] ]  op  number
 stage.NAME [ [slice=value] ]  op  number
 finding.NAME  op  number
+
+Gates over two runs (`delta.`, `new.`) share this grammar; `ragtriage.comparison` judges them.
 """
 
 from __future__ import annotations
@@ -37,10 +39,14 @@ _OPERATORS: dict[str, Callable[[float, float], bool]] = {
     "<": operator.lt,
 }
 _GATE = re.compile(
-    r"\s*(?:(?P<prefix>weighted|scored|n|stage|finding)\.)?(?P<name>[a-z][a-z0-9_-]*)"
+    r"\s*(?:(?P<prefix>weighted|scored|n|stage|finding|delta|new)\.)?(?P<name>[a-z][a-z0-9_-]*)"
     r"(?:@(?P<k>\d+))?\s*(?:\[(?P<filter>.*)\])?\s*(?P<op>>=|<=|==|!=|>|<)\s*(?P<number>[^\s=<>!]\S*)\s*",
     re.DOTALL,
 )
+ONE_RUN = ("", "weighted", "scored", "n", "stage", "finding")
+TWO_RUNS = ("delta", "new")
+# What a prefix is followed by, where that is not a metric.
+_NAMED = {"stage": "stage", "new": "stage", "finding": "finding"}
 _STAGES = sorted({row.stage for row in precedence("auto")})
 
 
@@ -69,8 +75,8 @@ class Verdict:
     reason: str
 
 
-def parse_gate(text: str, slices: tuple[str, ...]) -> Gate:
-    """One gate expression.
+def parse_gate(text: str, slices: tuple[str, ...], prefixes: tuple[str, ...] = ONE_RUN) -> Gate:
+    """One gate expression; `prefixes`: those that make sense here.
 
     Raises:
         UsageError: the expression is not a gate, or names what does not exist.
@@ -82,6 +88,10 @@ def parse_gate(text: str, slices: tuple[str, ...]) -> Gate:
             "'stage.generation <= 0.05' or 'recall@5[split=test] >= 0.9'"
         )
     prefix = found["prefix"] or ""
+    if prefix not in prefixes:
+        raise UsageError(
+            f"--gate {text!r}: compares two runs; use ragtriage compare, or evaluate --baseline RUN"
+        )
     slice_name, slice_value = _filter(text, found["filter"], slices)
     gate = Gate(
         text=text.strip(),
@@ -116,7 +126,7 @@ def check_observed(gate: Gate, fields: set[str], cutoffs: tuple[int, ...]) -> No
     Raises:
         UsageError: the metric's fields are not observed, or its cutoff was not asked for.
     """
-    if gate.prefix in ("stage", "finding"):
+    if gate.prefix in _NAMED:
         return
     declared = REGISTRY[gate.name]
     _check_cutoff(gate, declared, cutoffs)
@@ -144,10 +154,11 @@ def judge(
         findings: its findings table.
         slices: cases run in each slice value, keyed `slice=value`.
     """
-    return [_verdict(gate, *_value(gate, summary, stages, findings, slices)) for gate in gates]
+    return [verdict(gate, *_value(gate, summary, stages, findings, slices)) for gate in gates]
 
 
-def _verdict(gate: Gate, value: float | None, why: str) -> Verdict:
+def verdict(gate: Gate, value: float | None, why: str) -> Verdict:
+    """What a gate comes to with this value; `why` says what it rests on."""
     if value is None or value != value:  # noqa: PLR0124 - only NaN differs from itself
         return Verdict(
             gate.text, None, gate.threshold, False, f"{why}; nothing measured never passes"
@@ -238,8 +249,8 @@ def _number(text: str, number: str) -> float:
 
 
 def _check_name(gate: Gate) -> None:
-    known = {"stage": _STAGES, "finding": sorted(MEANINGS)}.get(gate.prefix, sorted(REGISTRY))
-    what = gate.prefix if gate.prefix in ("stage", "finding") else "metric"
+    what = _NAMED.get(gate.prefix, "metric")
+    known = {"stage": _STAGES, "finding": sorted(MEANINGS)}.get(what, sorted(REGISTRY))
     if gate.name not in known:
         raise UsageError(
             f"--gate {gate.text!r}: no {what} {gate.name!r}{nearest(gate.name, known)}"

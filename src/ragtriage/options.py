@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ragtriage.errors import UsageError
 
+if TYPE_CHECKING:
+    from ragtriage.comparison.request import CompareRequest
+
 # Longer rankings than ten digits count exist nowhere; the request has the exact limit.
 _CUTOFF = re.compile(r"0*[1-9][0-9]{0,9}")
-_TEXTS = ("gate", "abstain_text", "mapping", "slice")
+_TEXTS = ("gate", "abstain_text", "mapping", "slice", "base", "candidate", "baseline")
 _THRESHOLDS = (
     "min_recall",
     "min_context_precision",
@@ -18,6 +21,9 @@ _THRESHOLDS = (
     "min_citation_coverage",
     "min_citation_validity",
 )
+_COUNTS = ("max_regressions", "seed")
+# What `evaluate --baseline` hands on to the comparison.
+_FOR_TWO_RUNS = ("allow", "max_regressions", "test", "intervals", "test_metric", "seed")
 FORMATS = ("table", "markdown", "json")
 
 
@@ -45,6 +51,7 @@ def options_from(flags: dict[str, Any]) -> dict[str, Any]:
     if "min_validated" in given:
         given["min_validated"] = _whole("min_validated", given["min_validated"])
     given |= {n: _threshold(n, given[n]) for n in _THRESHOLDS if n in given}
+    given |= {name: _count(name, given[name]) for name in _COUNTS if name in given}
     given["gate"] = (*options.get("gate", ()), *given.get("gate", ()))
     return options | given
 
@@ -90,6 +97,35 @@ def _threshold(name: str, text: str) -> float:
     except ValueError:
         option = "--" + name.replace("_", "-")
         raise UsageError(f"{option}: {text!r} is not a number from 0 to 1") from None
+
+
+def _count(name: str, text: str) -> int:
+    if not re.fullmatch("[0-9]{1,18}", text):
+        raise UsageError(f"--{name.replace('_', '-')}: {text!r} is not a whole number from 0 up")
+    return int(text)
+
+
+def comparison_apart(options: dict[str, Any]) -> tuple[dict[str, Any], CompareRequest | None]:
+    """An evaluation's options, and the comparison that `--baseline` asks for, if it does.
+
+    Raises:
+        UsageError: an option speaks of two runs and there is one.
+    """
+    from ragtriage.comparison.gates import is_for_two_runs  # noqa: PLC0415 - as above
+    from ragtriage.comparison.request import build_compare_request  # noqa: PLC0415 - the same
+
+    for_two = {name: options.pop(name) for name in _FOR_TWO_RUNS if name in options}
+    baseline = options.pop("baseline", None)
+    if baseline is None:
+        if for_two:
+            option = "--" + next(iter(for_two)).replace("_", "-")
+            raise UsageError(f"{option}: compares two runs; name the other with --baseline RUN")
+        return options, None
+    gates = options.get("gate", ())
+    options["gate"] = tuple(text for text in gates if not is_for_two_runs(str(text)))
+    for_two["gate"] = tuple(text for text in gates if is_for_two_runs(str(text)))
+    shared = {n: options[n] for n in ("out", "write", "all_cases", "slice") if n in options}
+    return options, build_compare_request({"base": baseline, "candidate": ""} | shared | for_two)
 
 
 def format_shown(name: str | None) -> str:

@@ -35,14 +35,14 @@ def evaluate(source: Any, **options: Any) -> Run:
     frame = source if isinstance(source, pl.DataFrame) else None
     if frame is None and source is not None:
         options["inputs"] = source
-    request = build_request({name: _plain(name, value) for name, value in options.items()})
+    request = build_request({name: plain_option(name, value) for name, value in options.items()})
     return run_request(request, frame=frame, keep_frames=not request.write)
 
 
 _LISTS = ("inputs", "cases", "trace", "corpus", "reviews", "k", "gate", "slice", "abstain_text")
 
 
-def _plain(name: str, value: Any) -> Any:
+def plain_option(name: str, value: Any) -> Any:
     """An option as the request takes it: one value for a list, a path for its name."""
     if isinstance(value, PathLike):
         value = fspath(value)

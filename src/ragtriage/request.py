@@ -27,6 +27,19 @@ from ragtriage.schemas.inputs import CASE_FIELDS, Cases, dtypes
 
 # Longer rankings than this are cut by nothing that anybody evaluates.
 LARGEST_CUTOFF = 2**31 - 1
+_LISTS = (
+    "inputs",
+    "cases",
+    "trace",
+    "corpus",
+    "reviews",
+    "k",
+    "gate",
+    "slice",
+    "abstain_text",
+    "allow",
+    "test_metric",
+)
 RUN_ID = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}")
 
 Cutoff = Annotated[StrictInt, Field(ge=1, le=LARGEST_CUTOFF)]
@@ -164,17 +177,7 @@ def load_config(path: str) -> dict[str, Any]:
         UsageError: the file cannot be read or is not TOML.
     """
     values = {name.replace("-", "_"): value for name, value in read_toml(path).items()}
-    for name in (
-        "inputs",
-        "cases",
-        "trace",
-        "corpus",
-        "reviews",
-        "k",
-        "gate",
-        "slice",
-        "abstain_text",
-    ):
+    for name in _LISTS:
         if name in values and not isinstance(values[name], list):
             values[name] = [values[name]]
     return values

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import polars as pl
 
@@ -14,7 +14,7 @@ from ragtriage.metrics import Column, columns_for
 from ragtriage.publish import wording
 from ragtriage.publish.document import Report
 from ragtriage.publish.folder import RunFolder
-from ragtriage.publish.outcome import Outcome
+from ragtriage.publish.outcome import Outcome, manifest
 from ragtriage.publish.tables import case_schema
 from ragtriage.schemas import results
 from ragtriage.schemas.inputs import dtypes
@@ -31,7 +31,8 @@ class Run:
 
     `passed`: all gates hold and some case was run. `path`: the run's folder, None when nothing
     was written. `summary`, `stages`, `findings`, `gates`, `cases`, `evidence` and `rejects`
-    are frames; the last three are read from the folder when first asked for.
+    are frames; the last three are read from the folder when first asked for. `manifest`: what was
+    run and on what.
     """
 
     run_id: str
@@ -43,6 +44,7 @@ class Run:
     findings: pl.DataFrame
     gates: pl.DataFrame
     columns: list[Column] = field(default_factory=list)
+    manifest: dict[str, Any] = field(default_factory=dict)
     _kept: dict[str, list[pl.DataFrame]] | None = field(default=None)
 
     def __repr__(self) -> str:
@@ -68,6 +70,7 @@ class Run:
             findings=_tagged(outcome.findings, outcome.run_id),
             gates=_tagged(outcome.gates, outcome.run_id),
             columns=columns_for(outcome.request.k),
+            manifest=manifest(outcome, "complete", {}),
             _kept=kept,
         )
 

@@ -154,7 +154,7 @@ class Summary:
             value = pl.col(column.name)
             counted = value if not column.metric.unscored else pl.when(scored).then(value)
             addends.append(counted.is_not_null().cast(pl.Int64).alias(f"n {column.name}"))
-            addends.append(_fixed(counted, column).alias(f"sum {column.name}"))
+            addends.append(fixed(counted, column).alias(f"sum {column.name}"))
             if column.metric.unscored:
                 addends.append(value.fill_null(0).cast(pl.Int128).alias(f"kept {column.name}"))
                 addends.append(value.is_not_null().cast(pl.Int64).alias(f"seen {column.name}"))
@@ -197,7 +197,7 @@ class Summary:
         name = column.name
         scored = sums[f"n {name}"]
         ratio = column.metric.kind == "ratio"
-        total = _unfixed(sums[f"sum {name}"], column)
+        total = unfixed(sums[f"sum {name}"], column)
         kept = total if scored else None
         if column.metric.unscored:
             kept = float(sums[f"kept {name}"]) if sums[f"seen {name}"] else None
@@ -238,14 +238,15 @@ def _fractional(column: Column) -> bool:
     return column.metric.kind in ("ratio", "score")
 
 
-def _fixed(value: pl.Expr, column: Column) -> pl.Expr:
+def fixed(value: pl.Expr, column: Column) -> pl.Expr:
     """A value as a whole number of steps; null adds nothing."""
     if _fractional(column):
         return (value.fill_null(0.0) * float(_ONE)).round().cast(pl.Int128)
     return value.cast(pl.Int64).fill_null(0).cast(pl.Int128)
 
 
-def _unfixed(total: int, column: Column) -> float:
+def unfixed(total: int, column: Column) -> float:
+    """A sum of such steps as the number it stands for."""
     return int(total) / _ONE if _fractional(column) else float(total)
 
 

@@ -22,12 +22,27 @@ _WORDS = [
 ]
 
 
-def write_cases(path: Path, n: int, seed: int = 7) -> None:
-    """Write `n` cases as JSON lines; the same seed gives the same bytes."""
+def write_cases(path: Path, n: int, seed: int = 7, drift: float = 0.0) -> None:
+    """Write `n` cases as JSON lines; the same seed gives the same bytes.
+
+    `drift`: the share of cases whose ranking and answer another version of the system changed;
+    their labels stay.
+    """
     chance = random.Random(seed)  # noqa: S311 - data, not secrets
+    turn = random.Random(seed + 1)  # noqa: S311 - the same
     with path.open("w", encoding="utf-8") as target:
         for i in range(n):
-            target.write(json.dumps(_case(i, chance)) + "\n")
+            case = _case(i, chance)
+            if turn.random() < drift:
+                case |= _drifted(case, turn)
+            target.write(json.dumps(case) + "\n")
+
+
+def _drifted(case: dict[str, object], turn: random.Random) -> dict[str, object]:
+    passages = list(case["retrieved_ids"])  # type: ignore[call-overload] - a list, as made below
+    turn.shuffle(passages)
+    right = turn.random() < 0.7
+    return {"retrieved_ids": passages, "context_ids": passages[:5], "answer_correct": right}
 
 
 def write_claims(cases: Path, reviews: Path, n: int, seed: int = 7) -> None:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.benchmarks.generate import write_claims
-from tests.benchmarks.whole_run import Figures, evaluated, measured
+from tests.benchmarks.generate import write_cases, write_claims
+from tests.benchmarks.whole_run import MILLION, Figures, evaluated, measured, timed
 
 pytestmark = pytest.mark.benchmark
 
@@ -31,3 +31,41 @@ def test_a_million_claims_stay_within_the_memory_bar(tmp_path: Path, reviewed: b
     seconds, peak_mib = evaluated(cases, tmp_path / "out", "r", *more)
     print(f"1,000,000 claims, reviews {reviewed}: {seconds:.1f} s, {peak_mib:.0f} MiB")
     assert peak_mib <= 0.8 * 1024
+
+
+def test_comparing_two_runs_of_a_million_takes_half_of_evaluating_one(
+    million: Path, tmp_path: Path
+) -> None:
+    """Whole processes, tables and reports written; a fifth of the cases drifted."""
+    evaluating, comparing, peak = _compared(million, tmp_path, drift=0.2)
+    assert comparing <= 0.5 * evaluating
+    assert peak <= 1024
+
+
+@pytest.mark.parametrize(("drift", "asked"), [(1.0, ()), (0.2, ("--test", "--intervals"))])
+def test_whatever_changed_and_was_asked_it_stays_below_a_gibibyte(
+    drift: float, asked: tuple[str, ...], million: Path, tmp_path: Path
+) -> None:
+    _, _, peak = _compared(million, tmp_path, *asked, drift=drift)
+    assert peak <= 1024
+
+
+def _compared(
+    million: Path, tmp_path: Path, *asked: str, drift: float
+) -> tuple[float, float, float]:
+    """Seconds of evaluating a run that drifted and of comparing it; peak memory of the latter."""
+    write_cases(tmp_path / "b.jsonl", MILLION, drift=drift)
+    out = str(tmp_path / "out")
+    evaluating, _ = timed("evaluate", str(tmp_path / "b.jsonl"), "--out", out, "--run-id", "b")
+    runs = (str(million / "out" / "a"), f"{out}/b")
+    comparing, peak = timed("compare", *runs, "--out", out, *asked)
+    print(f"evaluate {evaluating:.1f} s, compare {comparing:.1f} s, peak {peak:.0f} MiB")
+    return evaluating, comparing, peak
+
+
+@pytest.fixture(scope="module")
+def million(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder: Path = tmp_path_factory.mktemp("million")
+    write_cases(folder / "a.jsonl", MILLION)
+    timed("evaluate", str(folder / "a.jsonl"), "--out", str(folder / "out"), "--run-id", "a")
+    return folder

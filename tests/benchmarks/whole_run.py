@@ -87,8 +87,12 @@ def _round(folder: Path, i: int, figures: Figures) -> None:
 
 
 def evaluated(source: Path, out: Path, run_id: str, *more: str) -> tuple[float, float]:
-    """Seconds of a whole process, and its peak memory in MiB."""
-    arguments = ["evaluate", str(source), "--out", str(out), "--run-id", run_id, *more]
+    """Seconds of a whole evaluation, and its peak memory in MiB."""
+    return timed("evaluate", str(source), "--out", str(out), "--run-id", run_id, *more)
+
+
+def timed(*arguments: str) -> tuple[float, float]:
+    """Seconds of a whole process of ours, and its peak memory in MiB."""
     start = time.perf_counter()
     process = subprocess.Popen(
         [sys.executable, "-m", "ragtriage.cli", *arguments],
@@ -99,7 +103,7 @@ def evaluated(source: Path, out: Path, run_id: str, *more: str) -> tuple[float, 
     seconds = time.perf_counter() - start
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
-        raise SystemExit(f"evaluate {source} ended with {process.returncode}")
+        raise SystemExit(f"{' '.join(arguments)} ended with {process.returncode}")
     return seconds, usage.ru_maxrss / 1024
 
 

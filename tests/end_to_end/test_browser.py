@@ -73,3 +73,34 @@ def test_hostile_text_is_text(tmp_path: Path) -> None:
     assert "document.title='owned'" in document.replace("&#39;", "'")
     assert "\u202e" not in document
     assert "49" not in document.split("{{ 7 * 7 }}")[0][-20:]
+
+
+def test_a_comparison_holds_hostile_text_as_text(tmp_path: Path) -> None:
+    def records(retrieved: str) -> str:
+        rows = [
+            {
+                "case_id": f"case {i}",
+                "question": text,
+                "tags": [text],
+                "required_ids": ["a"],
+                "retrieved_ids": [retrieved],
+                "context_ids": [retrieved],
+                "answer": text,
+                "answer_correct": True,
+            }
+            for i, text in enumerate(HOSTILE)
+        ]
+        return "".join(json.dumps(row) + "\n" for row in rows)
+
+    sources = []
+    for name in ("a", "b"):
+        source = tmp_path / f"{name}.jsonl"
+        source.write_text(records(name), encoding="utf-8")
+        sources.append(source)
+    found = ragtriage.compare(*sources, out=tmp_path / "out", test=True, intervals=True)
+    document = rendered(found.folder / "report.html", tmp_path / "profile")
+    assert "<title>owned" not in document
+    assert "<script" not in document
+    assert "<img" not in document
+    assert "5 of 5 cases regressed" in document
+    assert "\u202e" not in document

@@ -16,14 +16,16 @@ from typing import Any
 
 import pytest
 
-from tests.support import CONTRACTS, INVALID, ROOT
+from tests.support import CONTRACTS, HANDBOOK, INVALID, ROOT
 
 pytestmark = pytest.mark.end_to_end
 
 ANSWERS = str(CONTRACTS / "answer.jsonl")
 
 
-def command(*arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
+def command(
+    *arguments: object, cwd: Path | None = None, **environment: str
+) -> subprocess.CompletedProcess[str]:
     kept = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
     return subprocess.run(
         [sys.executable, "-m", "ragtriage.cli", *map(str, arguments)],
@@ -31,6 +33,7 @@ def command(*arguments: object, **environment: str) -> subprocess.CompletedProce
         capture_output=True,
         text=True,
         check=False,
+        cwd=cwd,
         timeout=120,
     )
 
@@ -125,6 +128,67 @@ def test_exit_codes_and_messages_are_the_same(
     assert said
     for line in said:
         assert line in flow.stderr
+
+
+def _two_runs(out: Path) -> None:
+    for name in ("a", "b"):
+        done = command(
+            "evaluate", "--cases", HANDBOOK / "cases.jsonl", "--k", "5", "--out", out,
+            "--trace", HANDBOOK / f"run-{name}.jsonl", "--run-id", name,
+            SOURCE_DATE_EPOCH="1700000000",
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+
+
+def test_a_comparison_is_the_same_directly_and_as_a_flow(
+    server: dict[str, str], tmp_path: Path
+) -> None:
+    pinned = {"SOURCE_DATE_EPOCH": "1700000000"}
+    codes, shown = [], []
+    for name, more in (("direct", ()), ("flow", ("--prefect",))):
+        _two_runs(tmp_path / name)
+        asked = ("--max-regressions", "2", "--test", "--format", "json", "--out", ".")
+        done = command("compare", "a", "b", *asked, *more, cwd=tmp_path / name, **pinned, **server)
+        codes.append(done.returncode)
+        shown.append(done.stdout)
+        assert "gate failed: --max-regressions 2: 3 cases" in done.stderr
+    assert codes == [1, 1]
+    assert shown[0] == shown[1]
+    for file in (tmp_path / "direct" / "compare-a-b").iterdir():
+        other = tmp_path / "flow" / "compare-a-b" / file.name
+        assert file.read_bytes() == other.read_bytes(), file.name
+    runs = posted(server, "flow_runs/filter", sort="START_TIME_DESC", limit=1)
+    assert runs[0]["state"]["type"] == "FAILED"
+    assert "--max-regressions 2" in runs[0]["state"]["message"]
+    artifacts = posted(server, "artifacts/filter", limit=50)
+    texts = [str(a["data"]) for a in artifacts if a["flow_run_id"] == runs[0]["id"]]
+    assert any("3 of 50 cases regressed" in text for text in texts)
+
+
+def test_evaluate_with_a_baseline_is_two_flows(server: dict[str, str], tmp_path: Path) -> None:
+    _two_runs(tmp_path)
+    done = command(
+        "evaluate", "--cases", HANDBOOK / "cases.jsonl", "--trace", HANDBOOK / "run-b.jsonl",
+        "--k", "5", "--out", tmp_path, "--run-id", "c", "--baseline", tmp_path / "a",
+        "--max-regressions", "2", "--prefect", **server,
+    )  # fmt: skip
+    assert done.returncode == 1, done.stderr
+    assert "regressed: item-limit, passport-photos, saturday-hours" in done.stderr
+    assert (tmp_path / "compare-a-c" / "report.html").is_file()
+
+
+def test_inputs_of_a_comparison_are_evaluated_in_the_flow(
+    server: dict[str, str], tmp_path: Path
+) -> None:
+    sides = [HANDBOOK / f"run-{name}.jsonl" for name in "ab"]
+    cases = ("--cases", HANDBOOK / "cases.jsonl", "--k", "5", "--out", tmp_path)
+    done = command("compare", *sides, *cases, "--prefect", **server)
+    assert done.returncode == 0, done.stderr
+    assert "3 of 50 cases regressed" in done.stdout
+    assert len(list(tmp_path.iterdir())) == 3
+    wrong = command("compare", tmp_path / "none", *sides[:1], *cases, "--prefect", **server)
+    assert wrong.returncode == 2
+    assert "Traceback" not in wrong.stderr
 
 
 def test_a_failed_gate_is_a_failed_state_that_says_which(

@@ -97,6 +97,17 @@ def test_the_claims_section_prints_what_it_shows(checkout: Path, tmp_path: Path)
             assert piece in done.stdout, piece
 
 
+def test_the_comparison_prints_what_the_readme_shows(checkout: Path, tmp_path: Path) -> None:
+    script = next(s for s in SHELL if "ragtriage compare" in s)
+    done = sh(checkout, "rm -rf reports; " + script, tmp_path)
+    assert done.returncode == 0, done.stderr
+    shown = next(text for language, text in BLOCKS if language == "text" and "regressed" in text)
+    assert shown.partition("…\n")[0].strip() in done.stdout
+    assert "exit code 1" in done.stdout
+    table = (checkout / "reports" / "compare-base-candidate" / "report.md").read_text("utf-8")
+    assert "`context_recall` | 0.692 | 0.744" in table
+
+
 def test_the_python_snippets(checkout: Path, tmp_path: Path) -> None:
     assert len(PYTHON) >= 2
     for snippet in PYTHON:

@@ -65,7 +65,12 @@ def refused_with_evidence() -> pl.Expr:
 
 
 @metric(
-    family="abstention", kind="boolean", needs=(), file_needs=_NEEDS, source="precision of refusals"
+    family="abstention",
+    kind="boolean",
+    needs=(),
+    file_needs=_NEEDS,
+    by_choice=True,
+    source="precision of refusals",
 )
 def abstention_precision() -> pl.Expr:
     """Over cases where the system abstained: the case is unanswerable."""

@@ -44,7 +44,8 @@ class Metric:
     `needs`: fields that must be observed, in the file for the metric to be reported and on the
     row for it to be defined. `file_needs`: the same for the file alone. `cutoff`: whether it
     is computed at each k, uncut, or both. `empty`: the value of a ratio over nothing (None:
-    undefined). `unscored`: also counted on cases that were not run or not settled.
+    undefined). `unscored`: also counted on cases that were not run or not settled. `by_choice`:
+    taken over what the system chose to do, so that fewer scored cases are no loss of coverage.
     """
 
     name: str
@@ -59,6 +60,7 @@ class Metric:
     better: Better
     source: str
     unscored: bool
+    by_choice: bool = False
 
     @property
     def about(self) -> str:
@@ -152,6 +154,7 @@ def metric(  # noqa: PLR0913 - a declaration says all there is to say, by name
     bounds: tuple[float, float | None] = (0, 1),
     better: Better = "higher",
     unscored: bool = False,
+    by_choice: bool = False,
 ) -> Callable[[Formula], Formula]:
     """Register the decorated function under its own name."""
 
@@ -172,6 +175,7 @@ def metric(  # noqa: PLR0913 - a declaration says all there is to say, by name
             better=better,
             source=source,
             unscored=unscored,
+            by_choice=by_choice,
         )
         return formula
 

@@ -28,9 +28,14 @@ _STATISTICS = {"null_count": True, "min": False, "max": False, "distinct_count":
 
 
 class RunFolder:
-    """`out/run_id`, being written in `out/.unfinished/run_id`."""
+    """`out/run_id`, being written in `out/.unfinished/run_id`.
 
-    def __init__(self, out: str, run_id: str) -> None:
+    `replace`: an older folder of that name makes way when the new one is whole. For what is
+    named after its contents, as a comparison is; never for a run.
+    """
+
+    def __init__(self, out: str, run_id: str, *, replace: bool = False) -> None:
+        self._replace = replace
         self.out = Path(out)
         self.run_id = run_id
         self.path = self.out / run_id
@@ -49,7 +54,7 @@ class RunFolder:
         Raises:
             UsageError: the run exists already, or another process is writing it.
         """
-        if os.path.lexists(self.path):
+        if os.path.lexists(self.path) and not self._replace:
             raise UsageError(f"--run-id: {self.path} exists already; choose another run ID")
         self._made_out = not self.out.exists()
         with _writing(self.out):
@@ -57,7 +62,7 @@ class RunFolder:
             _remove_dead(self._work.parent)
             self._lock = _locked(self._lock_file())
             if self._lock is None:
-                raise UsageError(f"--run-id: {self.run_id} is being written by another process")
+                raise UsageError(f"{self.path} is being written by another process; wait for it")
             self._work.mkdir()
 
     def write_table(self, name: str, frame: pl.DataFrame) -> None:
@@ -94,6 +99,8 @@ class RunFolder:
             UsageError: the run ID was taken meanwhile.
         """
         with _writing(self.path):
+            if self._replace and os.path.lexists(self.path):
+                self._make_way()
             try:
                 self._work.rename(self.path)
             except OSError as error:
@@ -104,11 +111,20 @@ class RunFolder:
                 ) from None
         self.close()
 
+    def _make_way(self) -> None:
+        """Take the older folder out of sight; it goes with what is unfinished."""
+        if self.path.is_symlink() or not (self.path / "manifest.json").is_file():
+            raise UsageError(f"{self.path} exists already and is none of ours; move it away")
+        old = _beside(self._work, ".old")
+        shutil.rmtree(old, ignore_errors=True)
+        self.path.rename(old)
+
     def close(self) -> None:
         """Leave nothing unfinished behind; harmless after `publish`."""
         if self._lock is None:
             return
         shutil.rmtree(self._work, ignore_errors=True)
+        shutil.rmtree(_beside(self._work, ".old"), ignore_errors=True)
         self.spill.unlink(missing_ok=True)
         self._lock_file().unlink(missing_ok=True)
         self._lock.close()
@@ -168,6 +184,7 @@ def _remove_dead(unfinished: Path) -> None:
             continue
         dead = lock_file.with_name(lock_file.name.removesuffix(".lock"))
         shutil.rmtree(dead, ignore_errors=True)
+        shutil.rmtree(_beside(dead, ".old"), ignore_errors=True)
         _beside(dead, ".input").unlink(missing_ok=True)
         lock_file.unlink(missing_ok=True)
         lock.close()

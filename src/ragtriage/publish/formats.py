@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 
+from ragtriage.publish.comparison.document import ComparisonReport
 from ragtriage.publish.document import Report
 from ragtriage.publish.folder import to_json
 
@@ -18,5 +19,21 @@ def render(report: Report, name: str, *, color: bool) -> str:
         return markdown.render(report)
     from ragtriage.publish import terminal  # noqa: PLC0415 - see above
 
-    width = shutil.get_terminal_size((100, 24)).columns
-    return terminal.render(report, color=color, width=width)
+    return terminal.render(report, color=color, width=_width())
+
+
+def render_comparison(report: ComparisonReport, name: str, *, color: bool) -> str:
+    """The same of a comparison."""
+    if name == "json":
+        return to_json(report)
+    if name == "markdown":
+        from ragtriage.publish.comparison import markdown  # noqa: PLC0415 - see above
+
+        return markdown.render(report)
+    from ragtriage.publish.comparison import terminal  # noqa: PLC0415 - see above
+
+    return terminal.render(report, color=color, width=_width())
+
+
+def _width() -> int:
+    return shutil.get_terminal_size((100, 24)).columns

@@ -6,8 +6,7 @@ late: it brings rich. No wording and no numbers of its own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from functools import partial
+from collections.abc import Callable, Sequence
 from io import StringIO
 
 from rich.console import Console
@@ -15,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ragtriage.publish import labels, wording
-from ragtriage.publish.document import CaseEntry, DisputedRow, Report, StageRow
+from ragtriage.publish.document import CaseEntry, DisputedRow, GateRow, Report, StageRow
 from ragtriage.publish.escape import first, terminal
 
 CASES = 10
@@ -27,12 +26,19 @@ BAD, GOOD, WARN, SOFT, HEAD = "bold red", "green", "yellow", "dim", "bold"
 
 def render(report: Report, *, color: bool, width: int) -> str:
     """The report in at most `width` columns; without a single escape code unless `color`."""
-    parts = (_head, _stages, _cases, _metrics, _rest)
-    return printed((partial(part, report=report) for part in parts), color=color, width=width)
+    return captured(lambda console: _show(console, report), color=color, width=width)
 
 
-def printed(parts: Iterable[Callable[[Console], None]], *, color: bool, width: int) -> str:
-    """What the parts print, one after the other, on a console that trusts no text."""
+def _show(console: Console, report: Report) -> None:
+    _head(console, report)
+    _stages(console, report)
+    _cases(console, report)
+    _metrics(console, report)
+    _rest(console, report)
+
+
+def captured(show: Callable[[Console], None], *, color: bool, width: int) -> str:
+    """What `show` prints, as text of at most `width` columns."""
     out = StringIO()
     console = Console(
         file=out,
@@ -47,19 +53,19 @@ def printed(parts: Iterable[Callable[[Console], None]], *, color: bool, width: i
         highlight=False,
         _environ={},
     )
-    for part in parts:
-        part(console)
+    show(console)
     lines = out.getvalue().split("\n")
     return "\n".join(lines if color else (line.rstrip() for line in lines))
 
 
-def _text(text: str, style: str = "") -> Text:
-    return Text(terminal(text), style=style)
+def text(value: str, style: str = "") -> Text:
+    """Data: one line, cut."""
+    return Text(terminal(value), style=style)
 
 
-def _sentence(text: str, style: str = "") -> Text:
+def sentence(value: str, style: str = "") -> Text:
     """Our own sentences: not cut as data is, but as printable."""
-    return Text(terminal(text, 1000), style=style)
+    return Text(terminal(value, 1000), style=style)
 
 
 def print_table(console: Console, title: str, right: Sequence[int], rows: list[list[Text]]) -> None:
@@ -78,28 +84,33 @@ def print_table(console: Console, title: str, right: Sequence[int], rows: list[l
 
 def _head(console: Console, report: Report) -> None:
     passed = report["run"]["n_pass"] == report["run"]["n_cases"] > 0
-    console.print(_sentence(wording.verdict(report), GOOD if passed else HEAD))
-    said, gates = wording.gates(report["gates"])
+    console.print(sentence(wording.verdict(report), GOOD if passed else HEAD))
+    gate_lines(console, report["gates"])
+    for notice in wording.notices(report):
+        console.print(Text("! ", WARN).append_text(sentence(notice)))
+    facts = Text()
+    for name, value in wording.facts(report):
+        facts.append("; " if facts else "").append_text(
+            text("" if value.startswith(name) else f"{name} ", SOFT)
+        )
+        facts.append_text(text(value))
+    console.print(facts)
+
+
+def gate_lines(console: Console, rows: Sequence[GateRow]) -> None:
+    """How many gates hold, and each that failed with what it came to."""
+    said, gates = wording.gates(rows)
     failed, rest = first([gate for gate in gates if not gate["passed"]], GATES)
     if gates:
-        console.print(_text(f"✗ {said}" if failed else f"✓ {said}", BAD if failed else GOOD))
+        console.print(text(f"✗ {said}" if failed else f"✓ {said}", BAD if failed else GOOD))
     for gate in failed:
         value, threshold = wording.exact(gate["value"]), wording.exact(gate["threshold"])
-        line = Text("  ✗ ", BAD).append_text(_text(gate["gate"]))
+        line = Text("  ✗ ", BAD).append_text(text(gate["gate"]))
         console.print(
-            line.append(f": {value}, threshold {threshold}; ").append_text(_text(gate["reason"]))
+            line.append(f": {value}, threshold {threshold}; ").append_text(text(gate["reason"]))
         )
     if rest:
         console.print(Text(f"  {rest}"))
-    for notice in wording.notices(report):
-        console.print(Text("! ", WARN).append_text(_sentence(notice)))
-    facts = Text()
-    for name, text in wording.facts(report):
-        facts.append("; " if facts else "").append_text(
-            _text("" if text.startswith(name) else f"{name} ", SOFT)
-        )
-        facts.append_text(_text(text))
-    console.print(facts)
 
 
 def _stages(console: Console, report: Report) -> None:
@@ -114,10 +125,10 @@ def _stages(console: Console, report: Report) -> None:
         points = ", ".join(f"{r['break_point']} {r['n']:,}" for r in parts if r["break_point"])
         cells.append(
             [
-                _text(wording.stage_words(stage), GOOD if stage == "pass" else BAD),
+                text(wording.stage_words(stage), GOOD if stage == "pass" else BAD),
                 Text(f"{sum(row['n'] for row in parts):,}"),
                 Text(wording.percent(sum(shares)) if shares else ""),
-                _sentence(points, SOFT),
+                sentence(points, SOFT),
             ]
         )
     run = report["run"]
@@ -143,11 +154,11 @@ def _cases(console: Console, report: Report) -> None:
     k = report["run"]["cutoffs"][0]
     rows = []
     for case in failing[:CASES]:
-        where = _sentence(_where(case, k))
+        where = sentence(_where(case, k))
         if len(failing) <= CASES // 2 and case["question"]:
-            where.append("\n").append_text(_text(case["question"], SOFT))
-        stage = _text(wording.stage_words(case["stage"]), BAD)
-        name = _text(case["case_id"], HEAD)
+            where.append("\n").append_text(text(case["question"], SOFT))
+        stage = text(wording.stage_words(case["stage"]), BAD)
+        name = text(case["case_id"], HEAD)
         if console.width < NARROW:
             rows.append([name.append("  ").append_text(stage).append("\n  ").append_text(where)])
         else:
@@ -164,7 +175,7 @@ def _metrics(console: Console, report: Report) -> None:
     rows = []
     for line in main:
         scored = Text(f"{line.row['n_scored']:,} of {line.row['n_cases']:,}")
-        row = [_text(line.label), Text(line.value), scored, Text(line.pooled, SOFT)]
+        row = [text(line.label), Text(line.value), scored, Text(line.pooled, SOFT)]
         rows.append(row[: 3 if console.width < NARROW else 4])
     aside = wording.set_aside(report["run"])
     columns = "mean, cases scored" + ("" if console.width < NARROW else ", pooled")
@@ -173,14 +184,14 @@ def _metrics(console: Console, report: Report) -> None:
         console.print(Text(f"and {len(lines) - len(main):,} more in the report", SOFT))
     if any(line.row["metric"] == "answer_match" for line in main):
         by = terminal(report["run"]["normalizer"])
-        console.print(_sentence(f"answer_match by {by}. {wording.NOTES['answer_match']}", SOFT))
+        console.print(sentence(f"answer_match by {by}. {wording.NOTES['answer_match']}", SOFT))
     if report["abstention"]:
         counts = "; ".join(
             f"{terminal(row['answerable'], 20)}: {row['answered']:,} answered, "
             f"{row['abstained']:,} abstained, {row['unknown']:,} unknown"
             for row in report["abstention"]
         )
-        console.print(_sentence(f"Abstention: {counts}. {wording.NOTES['abstention']}"))
+        console.print(sentence(f"Abstention: {counts}. {wording.NOTES['abstention']}"))
 
 
 def _rest(console: Console, report: Report) -> None:
@@ -202,7 +213,7 @@ def _rest(console: Console, report: Report) -> None:
     for name, items in told.items():
         if items:
             joined = " ".join(items) if name == "Cannot tell" else "; ".join(items)
-            console.print(Text(f"{name}: ", SOFT).append_text(_sentence(joined)))
+            console.print(Text(f"{name}: ", SOFT).append_text(sentence(joined)))
 
 
 def _disputed(row: DisputedRow) -> str:

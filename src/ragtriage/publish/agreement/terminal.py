@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from rich.console import Console
 from rich.text import Text
 
 from ragtriage.publish.agreement import document as doc
 from ragtriage.publish.agreement import wording
 from ragtriage.publish.escape import first, terminal
-from ragtriage.publish.terminal import BAD, GOOD, HEAD, NARROW, SOFT, WARN, print_table, printed
+from ragtriage.publish.terminal import BAD, GOOD, HEAD, NARROW, SOFT, WARN, captured, print_table
 
 ENTRIES = 10
 ROWS = 20
@@ -20,10 +18,15 @@ VOICES = 6
 def render(report: doc.AgreementReport, *, color: bool, width: int) -> str:
     """The report in at most `width` columns; without a single escape code unless `color`."""
     parts = (_head, _disputed, _pairs, _judges, _rest)
-    return printed((partial(part, report=report) for part in parts), color=color, width=width)
+
+    def show(console: Console) -> None:
+        for part in parts:
+            part(console, report)
+
+    return captured(show, color=color, width=width)
 
 
-def _sentence(text: str, style: str = "") -> Text:
+def sentence(text: str, style: str = "") -> Text:
     """Our own sentence: not cut as data is, but as printable."""
     return Text(terminal(text, 400), style=style)
 
@@ -35,11 +38,11 @@ def _more(console: Console, n: int, table: str) -> None:
 
 def _head(console: Console, report: doc.AgreementReport) -> None:
     disputed = report["items"][0]["disputed"]
-    console.print(_sentence(wording.verdict(report), BAD if disputed else HEAD))
+    console.print(sentence(wording.verdict(report), BAD if disputed else HEAD))
     for notice in wording.notices(report):
-        console.print(Text("! ", WARN).append_text(_sentence(notice)))
+        console.print(Text("! ", WARN).append_text(sentence(notice)))
     facts = ", ".join(f"{name} {text}" for name, text in wording.facts(report))
-    console.print(_sentence(facts, SOFT))
+    console.print(sentence(facts, SOFT))
 
 
 def _disputed(console: Console, report: doc.AgreementReport) -> None:
@@ -52,9 +55,9 @@ def _disputed(console: Console, report: doc.AgreementReport) -> None:
         said = f"{said}; {more}" if more else said
         item = _item(entry)
         if console.width < NARROW:
-            rows.append([item.append("\n  ").append_text(_sentence(said))])
+            rows.append([item.append("\n  ").append_text(sentence(said))])
         else:
-            rows.append([item, _sentence(said)])
+            rows.append([item, sentence(said)])
     total = len(report["disputed"]) + report["omitted"]["disputed"]
     print_table(console, f"Disputed and unsettled ({len(rows):,} of {total:,})", (), rows)
     _more(console, total - len(rows), "disagreements.parquet")
@@ -79,7 +82,7 @@ def _pairs(console: Console, report: doc.AgreementReport) -> None:
 def _pair(console: Console, who: str, row: doc.PairRow) -> list[Text]:
     name = Text(who, HEAD).append(f"  {wording.TARGETS[row['target']]}", SOFT)
     if not row["n"]:
-        numbers = [Text("n 0"), _sentence(wording.agreement(row), SOFT)]
+        numbers = [Text("n 0"), sentence(wording.agreement(row), SOFT)]
     else:
         kappa = wording.coefficient(row["kappa"], row["kappa_reason"])
         alpha = wording.coefficient(row["alpha"], row["alpha_reason"])
@@ -113,7 +116,7 @@ def _judges(console: Console, report: doc.AgreementReport) -> None:
 
 def _found(row: doc.JudgeRow) -> Text:
     if not row["n"]:
-        return _sentence(wording.coefficient(None, row["kappa_reason"]), SOFT)
+        return sentence(wording.coefficient(None, row["kappa_reason"]), SOFT)
     words = ("sensitivity", "specificity", "precision")
     found = [f"{word} {text}" for word, text in zip(words, wording.quotients(row), strict=True)]
     found.append(f"κ {wording.coefficient(row['kappa'], row['kappa_reason'])}")
@@ -139,4 +142,4 @@ def _rest(console: Console, report: doc.AgreementReport) -> None:
     console.print()
     for name, items in told.items():
         if items:
-            console.print(Text(f"{name}: ", SOFT).append_text(_sentence("; ".join(items))))
+            console.print(Text(f"{name}: ", SOFT).append_text(sentence("; ".join(items))))

@@ -1,0 +1,1 @@
+"""Two runs side by side: comparable at all, case by case, then in means. Pure steps, no files."""

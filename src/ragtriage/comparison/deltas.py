@@ -1,0 +1,166 @@
+"""Paired means per metric and slice, and which cases each metric moved on.
+
+Both means are over the same cases, those scored in both runs. Sums are exact fixed-point
+numbers, as in the summary: neither row order nor threads can move a digit. Which direction is
+better stands in the metric's declaration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from ragtriage.comparison.pairing import Pairs
+from ragtriage.comparison.slices import KEYS, Cells
+from ragtriage.metrics.registry import Column
+from ragtriage.read.runs import StoredRun
+from ragtriage.schemas.comparison import Deltas
+from ragtriage.schemas.inputs import dtypes
+from ragtriage.summary import fixed, unfixed
+
+DELTAS_SCHEMA = {name: dtype for name, dtype in dtypes(Deltas).items() if name != "run_id"}
+
+
+@dataclass(frozen=True)
+class Scores:
+    """One metric on every pair: both values where the case is scored, null elsewhere.
+
+    `raw_changed`: the values differ, counts on cases that failed included.
+    """
+
+    column: Column
+    base: pl.Series
+    candidate: pl.Series
+    raw_changed: pl.Series
+
+    def better(self) -> pl.Series:
+        """The candidate's value is the better one; false without a direction."""
+        return self._beats(self.candidate, self.base)
+
+    def worse(self) -> pl.Series:
+        """The base's value is the better one; false without a direction."""
+        return self._beats(self.base, self.candidate)
+
+    def lost(self) -> pl.Series:
+        """Scored in the base run and not in the candidate."""
+        return self.base.is_not_null() & self.candidate.is_null()
+
+    def _beats(self, one: pl.Series, other: pl.Series) -> pl.Series:
+        if self.column.metric.better == "neither":
+            return pl.repeat(False, len(one), dtype=pl.Boolean, eager=True)
+        first, second = (one, other) if self.column.metric.better == "higher" else (other, one)
+        return (first > second).fill_null(False)
+
+
+@dataclass(frozen=True)
+class Lost:
+    """A metric that the candidate no longer scores on cases where the base run did."""
+
+    column: Column
+    n: int
+    n_base: int
+    n_candidate: int
+    case_ids: list[str]
+
+
+def scores(
+    base: StoredRun,
+    candidate: StoredRun,
+    pairs: Pairs,
+    columns: list[Column],
+    scored: tuple[pl.Series, pl.Series],
+) -> Iterator[Scores]:
+    """Each metric of both runs in turn; one pair of columns is in memory at a time.
+
+    `scored`: whether each pair's case was run and settled, in the base run and the candidate.
+    """
+    for column in columns:
+        one, other = pairs.both(base, candidate, column.name)
+        changed = one.ne_missing(other)
+        if column.metric.unscored:
+            one, other = one.set(~scored[0], None), other.set(~scored[1], None)
+        yield Scores(column, one, other, changed)
+
+
+def sums_of(found: Scores, codes: pl.Series) -> pl.DataFrame:
+    """A metric's sums by cell."""
+    base, candidate = pl.col("base"), pl.col("candidate")
+    both = base.is_not_null() & candidate.is_not_null()
+    frame = pl.DataFrame(
+        {
+            "cell": codes,
+            "base": found.base,
+            "candidate": found.candidate,
+            "better": found.better(),
+            "worse": found.worse(),
+        }
+    )
+    return frame.group_by("cell").agg(
+        n_paired=both.sum().cast(pl.Int64),
+        base_sum=fixed(pl.when(both).then(base), found.column).sum(),
+        candidate_sum=fixed(pl.when(both).then(candidate), found.column).sum(),
+        better=pl.col("better").sum().cast(pl.Int64),
+        worse=pl.col("worse").sum().cast(pl.Int64),
+        tied=(base == candidate).sum().cast(pl.Int64),
+        n_base_only=(base.is_not_null() & candidate.is_null()).sum().cast(pl.Int64),
+        n_candidate_only=(base.is_null() & candidate.is_not_null()).sum().cast(pl.Int64),
+    )
+
+
+def delta_rows(column: Column, sums: pl.DataFrame, cells: Cells) -> list[dict[str, Any]]:
+    """A metric's rows of the table, a slice value each."""
+    return [_row(column, row) for row in cells.fold(sums).iter_rows(named=True)]
+
+
+def _row(column: Column, sums: dict[str, Any]) -> dict[str, Any]:
+    n = sums["n_paired"]
+    base, candidate = int(sums["base_sum"]), int(sums["candidate_sum"])
+    directed = column.metric.better != "neither"
+    return {
+        **{key: sums[key] for key in KEYS},
+        "metric": column.metric.name,
+        "k": column.k,
+        "base_mean": unfixed(base, column) / n if n else None,
+        "candidate_mean": unfixed(candidate, column) / n if n else None,
+        "delta": unfixed(candidate - base, column) / n if n else None,
+        "n_paired": n,
+        "better": sums["better"] if directed else None,
+        "worse": sums["worse"] if directed else None,
+        "tied": sums["tied"],
+        "n_base_only": sums["n_base_only"],
+        "n_candidate_only": sums["n_candidate_only"],
+    }
+
+
+def in_order(rows: list[dict[str, Any]], cells: Cells) -> pl.DataFrame:
+    """The table: by slice as declared, then by value, then by metric as registered."""
+    order = cells.members.select(KEYS).unique(maintain_order=True).with_row_index("place")
+    table = pl.DataFrame(rows, schema=DELTAS_SCHEMA)
+    return (
+        table.join(order, on=KEYS, how="left", maintain_order="left")
+        .sort("place", maintain_order=True)
+        .select(list(DELTAS_SCHEMA))
+    )
+
+
+def coverage(found: Scores, excused: pl.Series, pairs: Pairs, examples: int) -> Lost | None:
+    """Scored cases that the candidate lost, if any.
+
+    `excused`: pairs whose metric is emptied by a right abstention: nothing to measure is left.
+    """
+    if found.column.metric.by_choice:
+        return None
+    lost = found.lost() & ~excused
+    n = int(lost.sum())
+    if not n:
+        return None
+    return Lost(
+        column=found.column,
+        n=n,
+        n_base=int(found.base.is_not_null().sum()),
+        n_candidate=int(found.candidate.is_not_null().sum()),
+        case_ids=pairs.ids.filter(lost).sort().head(examples).to_list(),
+    )

@@ -1,0 +1,74 @@
+"""Cases of two runs side by side, joined by case ID and never by position."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from ragtriage.errors import InputError
+from ragtriage.read.runs import StoredRun
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Which row of the base run goes with which row of the candidate.
+
+    `ids`: the common cases, in the base run's order. `base_rows`, `candidate_rows`: where each
+    stands; None where the rows stand as they are.
+    """
+
+    ids: pl.Series
+    base_rows: pl.Series | None
+    candidate_rows: pl.Series | None
+    base_only: pl.Series
+    candidate_only: pl.Series
+
+    def both(self, base: StoredRun, candidate: StoredRun, name: str) -> tuple[pl.Series, pl.Series]:
+        """One column of both runs, aligned; null where a run's table lacks it."""
+        return self.of_base(base, name), self.of_candidate(candidate, name)
+
+    def of_base(self, base: StoredRun, name: str) -> pl.Series:
+        """One column of the base run, aligned."""
+        return _placed(base.column(name), self.base_rows)
+
+    def of_candidate(self, candidate: StoredRun, name: str) -> pl.Series:
+        """One column of the candidate, aligned."""
+        return _placed(candidate.column(name), self.candidate_rows)
+
+
+def pair(base: StoredRun, candidate: StoredRun) -> Pairs:
+    """Join the runs by case ID.
+
+    Raises:
+        InputError: a run has a case ID twice, or the two have no case in common.
+    """
+    one, other = (_ids(run) for run in (base, candidate))
+    nothing = one.clear()
+    if one.equals(other):
+        return Pairs(one, None, None, nothing, nothing)
+    left = pl.DataFrame({"case_id": one}).with_row_index("base_row")
+    right = pl.DataFrame({"case_id": other}).with_row_index("candidate_row")
+    joined = left.join(right, on="case_id", maintain_order="left")
+    if joined.is_empty():
+        raise InputError(
+            f"{base.run_id} and {candidate.run_id} have no case in common: nothing to compare"
+        )
+    return Pairs(
+        ids=joined["case_id"],
+        base_rows=joined["base_row"],
+        candidate_rows=joined["candidate_row"],
+        base_only=left.join(right, on="case_id", how="anti")["case_id"],
+        candidate_only=right.join(left, on="case_id", how="anti")["case_id"],
+    )
+
+
+def _ids(run: StoredRun) -> pl.Series:
+    ids = run.column("case_id")
+    if ids.n_unique() != len(ids) or ids.null_count():
+        raise InputError(f"run {run.run_id}: a case ID is there twice: not a run of ours")
+    return ids
+
+
+def _placed(column: pl.Series, rows: pl.Series | None) -> pl.Series:
+    return column if rows is None else column.gather(rows)

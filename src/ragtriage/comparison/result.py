@@ -1,0 +1,98 @@
+"""All that a comparison came to: one object feeds every format, and the exit code."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+
+import polars as pl
+
+from ragtriage.comparison.comparability import About, Difference
+from ragtriage.comparison.deltas import Lost
+from ragtriage.comparison.request import CompareRequest
+from ragtriage.gates import Verdict
+from ragtriage.metrics.registry import Column
+from ragtriage.read.runs import StoredRun
+
+NAMED = 10
+# File systems take names of 255 bytes; what is written beside a folder needs a few more.
+_LONGEST = 240
+
+
+@dataclass
+class Result:
+    """A finished comparison, before it is written.
+
+    `cases`: those that changed. `details`: questions and answers of the cases that reports show.
+    `coverage`: metrics that lost scored cases. `changed`: how many cases of each kind.
+    `resolution`: what the tests can resolve, None without `--test`.
+    """
+
+    request: CompareRequest
+    base: StoredRun
+    candidate: StoredRun
+    columns: list[Column]
+    differences: list[Difference]
+    about: About
+    notes: list[str]
+    transitions: pl.DataFrame
+    deltas: pl.DataFrame
+    cases: pl.DataFrame
+    details: pl.DataFrame
+    tests: pl.DataFrame | None
+    intervals: pl.DataFrame | None
+    resolution: str | None
+    coverage: list[Lost]
+    gates: list[Verdict]
+    changed: dict[str, int]
+    regressed: list[str]
+    n_paired: int
+    n_measured: int
+
+    @property
+    def run_id(self) -> str:
+        """`compare-<base>-<candidate>`: the name of its folder."""
+        return comparison_id(self.base.run_id, self.candidate.run_id)
+
+    @property
+    def failures(self) -> list[str]:
+        """Why the comparison did not pass, one line a reason; empty when it did."""
+        lines = [
+            f"gate failed: {verdict.gate}: {verdict.reason}"
+            for verdict in self.gates
+            if not verdict.passed
+        ]
+        lines += [_lost(lost) for lost in self.coverage]
+        if not self.n_measured:
+            lines.append("no metric is scored in both runs: nothing measured never passes")
+        if lines and self.changed["regressed"]:
+            lines.append(f"regressed: {self._regressed()}")
+        return lines
+
+    @property
+    def passed(self) -> bool:
+        """All gates hold, no metric lost scored cases, and something was measured."""
+        return not self.failures
+
+    def _regressed(self) -> str:
+        rest = self.changed["regressed"] - len(self.regressed)
+        return ", ".join(self.regressed) + (f" and {rest:,} more" if rest > 0 else "")
+
+
+def comparison_id(base: str, candidate: str) -> str:
+    """The comparison's name; cut, and told apart by a digest, where no folder could bear it."""
+    name = f"compare-{base}-{candidate}"
+    if len(name) <= _LONGEST:
+        return name
+    digest = hashlib.sha256(name.encode()).hexdigest()[:12]
+    return f"{name[: _LONGEST - len(digest) - 1]}-{digest}"
+
+
+def _lost(lost: Lost) -> str:
+    name = lost.column.metric.name
+    name += "" if lost.column.k is None else f"@{lost.column.k}"
+    first = ", ".join(lost.case_ids) + (", …" if lost.n > len(lost.case_ids) else "")
+    return (
+        f"coverage regression: {name}: {lost.n:,} of {lost.n_base:,} scored cases "
+        f"are no longer scored: {first}"
+    )

@@ -1,0 +1,162 @@
+"""The comparison as GitHub-flavoured Markdown: what a pull request should open with.
+
+Data is shown in code spans, sentences through `escape.prose`: nothing from a fixture can become
+markup. No wording and no numbers of its own.
+"""
+
+from __future__ import annotations
+
+from ragtriage.publish import wording
+from ragtriage.publish.comparison import evidence, words
+from ragtriage.publish.comparison.document import ChangedCase, ComparisonReport
+from ragtriage.publish.escape import code, first, prose
+from ragtriage.publish.markdown import bullets, table
+
+CASES = 20
+ROWS = 30
+
+
+def render(report: ComparisonReport) -> str:
+    """The whole comparison as Markdown."""
+    parts = [
+        *_head(report),
+        *_regressed(report),
+        *_others(report),
+        *_transitions(report),
+        *_deltas(report),
+        *_evidence(report),
+        *_made(report),
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _head(report: ComparisonReport) -> list[str]:
+    said, gates = wording.gates(report["gates"])
+    rows = [
+        (
+            "holds" if gate["passed"] else "**failed**",
+            code(gate["gate"]),
+            wording.exact(gate["value"]),
+            wording.exact(gate["threshold"]),
+            prose(gate["reason"]),
+        )
+        for gate in gates
+    ]
+    return [
+        f"# ragtriage: {prose(words.verdict(report))}",
+        f"**{said}.**",
+        table(("Verdict", "Gate", "Value>", "Threshold>", "Reason"), rows) if rows else "",
+        bullets(prose(notice, 1_000) for notice in words.notices(report)),
+        table(("Comparison", ""), [(prose(n), prose(text)) for n, text in words.facts(report)]),
+    ]
+
+
+def _regressed(report: ComparisonReport) -> list[str]:
+    return ["## Regressed cases", *_cases(words.regressed(report), report["changed"]["regressed"])]
+
+
+def _others(report: ComparisonReport) -> list[str]:
+    n = report["comparison"]["n_changed"] - report["changed"]["regressed"]
+    if not n:
+        return []
+    kinds = [(code(kind), f"{n:,}", prose(what)) for kind, n, what in words.counts(report)]
+    head = table(("Change", "Cases>", "Meaning"), kinds)
+    return ["## Other cases that changed", head, *_cases(words.others(report), n)]
+
+
+def _cases(cases: list[ChangedCase], total: int) -> list[str]:
+    shown, _ = first(cases, CASES)
+    rest = total - len(shown)
+    more = f"{wording.count(rest, 'more case')} in `cases.parquet`." if rest > 0 else ""
+    return [*([_case(case) for case in shown] or ["None."]), more]
+
+
+def _case(case: ChangedCase) -> str:
+    moved, rest = first(case["moved"], ROWS)
+    values = words.values(case)
+    lines = [
+        f"Question: {prose(case['question'])}" if case["question"] else "",
+        *(f"Moved: {prose(move)}" for move in moved),
+        f"{rest} moves" if rest else "",
+        "Metrics: " + "; ".join(f"{code(n)} {prose(way)} {said}" for n, way, said in values)
+        if values
+        else "",
+        *(_answer(case, side) for side in ("base", "candidate")),
+    ]
+    heading = f"**{code(case['case_id'])}** {case['change']}: {prose(words.way(case))}"
+    return heading + "\n\n" + bullets(line for line in lines if line) if any(lines) else heading
+
+
+def _answer(case: ChangedCase, side: str) -> str:
+    entry = case["base"] if side == "base" else case["candidate"]
+    same = case["base"]["answer"] == case["candidate"]["answer"]
+    told = [f"error {code(entry['error'])}"] if entry["error"] else []
+    if entry["answer"] is not None and not same:
+        told.append(f"answer {code(entry['answer'])}")
+    return f"In the {side}: {', '.join(told)}" if told else ""
+
+
+def _transitions(report: ComparisonReport) -> list[str]:
+    rows, columns, cells = words.transitions(report)
+    head = ("Base ↓ candidate →", *(f"{wording.stage_words(name)}>" for name in columns))
+    body = [
+        (
+            prose(wording.stage_words(row)),
+            *(f"{cells[row, column]:,}" if (row, column) in cells else "" for column in columns),
+        )
+        for row in rows
+    ]
+    return ["## Stages", table(head, body)]
+
+
+def _deltas(report: ComparisonReport) -> list[str]:
+    lines = words.moved_deltas(report)
+    same = len(words.deltas(report)) - len(lines)
+    head = ("Metric", "Base>", "Candidate>", "Difference>", "In both>", "Cases", "Scored in one")
+    worse, rest = first(words.slices_worse(report), ROWS)
+    return [
+        "## Metrics",
+        words.DELTAS_NOTE,
+        table(head, [_delta(line) for line in lines]) if lines else "",
+        f"{wording.count(same, 'metric')} with every case the same." if same else "",
+        "### Slices that got worse" if worse else "",
+        table(("Slice", *head), [(code(name), *_delta(line)) for name, line in worse])
+        if worse
+        else "",
+        f"{rest} in `deltas.parquet`." if rest else "",
+    ]
+
+
+def _delta(line: words.DeltaLine) -> tuple[str, ...]:
+    means = (line.base, line.candidate, line.delta)
+    return (code(line.label), *means, line.paired, line.moved, line.one_sided)
+
+
+def _evidence(report: ComparisonReport) -> list[str]:
+    """Tests and intervals, where they were asked for."""
+    parts: list[str] = []
+    if report["tests"] is not None:
+        head = ("Metric", "Differing units", "Method", "p>", "p corrected>", "Smallest p>")
+        rows = [(code(row[0]), *row[1:]) for row in evidence.test_lines(report)]
+        parts += ["## Tests", evidence.NOTES["tests"], evidence.seeds(report["tests"])]
+        parts += [f"**{prose(report['resolution'] or '', 1_000)}**"]
+        parts += [table(head, rows) if rows else ""]
+        parts += [bullets(f"{n:,} without p: {prose(why)}" for why, n in evidence.untested(report))]
+    if report["intervals"] is not None:
+        lines = [(code(name), *rest) for name, *rest in evidence.interval_lines(report)]
+        parts += ["## Intervals", evidence.NOTES["intervals"], evidence.seeds(report["intervals"])]
+        parts += [table(("Metric", "Difference>", "95 percent", "Units>"), lines) if lines else ""]
+        without = evidence.without_interval(report)
+        parts += [
+            f"{without:,} without an interval: no case differs, or too few." if without else ""
+        ]
+    return parts
+
+
+def _made(report: ComparisonReport) -> list[str]:
+    run = report["comparison"]
+    made = (
+        f"{code(run['run_id'])}, started {prose(run['started'])}, status {prose(run['status'])}, "
+        f"ragtriage {prose(run['version'])}, schema {prose(run['schema_version'])}."
+    )
+    return ["## Comparison", made]

@@ -1,0 +1,168 @@
+"""Stored runs: read as far as asked for; what is no finished run is refused with its reason."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import ragtriage
+from ragtriage import InputError
+from ragtriage.read.runs import looks_like_run, open_run
+from tests.support import INVALID, Writer, lines_of, snapshot
+
+RECORDS = [
+    {"case_id": name, "required_ids": ["a"], "retrieved_ids": ["a"], "answer_correct": True}
+    for name in ("q1", "q2")
+]
+
+
+@pytest.fixture(scope="module")
+def evaluated_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("runs")
+    source = folder / "in.jsonl"
+    source.write_text(lines_of(RECORDS), "utf-8")
+    return ragtriage.evaluate(source, out=folder / "out", run_id="r").folder
+
+
+@pytest.fixture
+def folder(evaluated_once: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(evaluated_once, tmp_path / "out" / "r"))
+
+
+def test_a_finished_run_and_one_of_its_columns(folder: Path) -> None:
+    run = open_run(str(folder))
+    assert (run.run_id, run.manifest["cutoffs"]) == ("r", [10])
+    assert run.column("case_id").to_list() == ["q1", "q2"]
+    assert run.evidence.select("ids").collect()["ids"].to_list() == [["a"], ["a"]]
+    assert looks_like_run(str(folder))
+
+
+def test_parts_stay_in_order(written: Writer, tmp_path: Path) -> None:
+    many = [RECORDS[0] | {"case_id": f"q{i}"} for i in range(30)]
+    folder = ragtriage.evaluate(written(many), out=str(tmp_path / "out")).folder
+    (part,) = (folder / "cases").iterdir()
+    frame = pl.read_parquet(part)
+    for i in range(12):  # part-10 stands after part-9, not after part-1
+        rows = frame[i * 2 : i * 2 + 2] if i < 11 else frame[22:]
+        rows.write_parquet(folder / "cases" / f"part-{i:05d}.parquet")
+    assert open_run(str(folder)).column("case_id").to_list() == [f"q{i}" for i in range(30)]
+
+
+Damage = Callable[[Path], None]
+
+
+def edit(**changes: object) -> Damage:
+    def damage(folder: Path) -> None:
+        file = folder / "manifest.json"
+        manifest = json.loads(file.read_text("utf-8")) | changes
+        kept = {name: value for name, value in manifest.items() if value != "gone"}
+        file.write_text(json.dumps(kept), "utf-8")
+
+    return damage
+
+
+def remove(name: str) -> Damage:
+    def damage(folder: Path) -> None:
+        path = folder / name
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
+
+    return damage
+
+
+def write(name: str, text: str) -> Damage:
+    return lambda folder: (folder / name).write_text(text, "utf-8") and None
+
+
+@pytest.mark.parametrize(
+    ("damage", "says"),
+    [
+        (remove("manifest.json"), "not a finished run"),
+        (write("manifest.json", "{"), "cannot be read as a manifest"),
+        (write("manifest.json", "[" * 100_000), "cannot be read as a manifest"),
+        (write("manifest.json", "[]"), "not a run's manifest"),
+        (edit(schema_version="0"), "schema version '0'; this program reads '1'; evaluate"),
+        (edit(schema_version="gone"), "schema version None"),
+        (edit(status="refused"), "the run is 'refused', not complete"),
+        (edit(kind="comparison"), "a comparison of two runs, not a run"),
+        (edit(cutoffs="gone", rows="gone"), "manifest.json lacks cutoffs, rows"),
+        (edit(config=[]), "manifest.json lacks config"),
+        (edit(run_id="../../x"), "'../../x' names no run of ours"),
+        (edit(rows={"cases": 3}), "2 cases where manifest.json says 3: not whole"),
+        (remove("cases"), "no cases/part-*.parquet"),
+        (remove("evidence"), "no evidence/part-*.parquet"),
+        (write("cases/part-00000.parquet", "torn"), "cases/ cannot be read"),
+    ],
+)
+def test_what_is_no_finished_run(folder: Path, damage: Damage, says: str) -> None:
+    damage(folder)
+    assert looks_like_run(str(folder))
+    with pytest.raises(InputError) as refused:
+        open_run(str(folder))
+    assert says in str(refused.value)
+    assert str(folder) in str(refused.value)
+
+
+def test_a_case_table_without_cases_is_none_of_ours(folder: Path) -> None:
+    pl.DataFrame({"x": [1, 2]}).write_parquet(folder / "cases" / "part-00000.parquet")
+    with pytest.raises(InputError, match="cases/ has no case_id"):
+        open_run(str(folder))
+
+
+def test_a_case_twice_is_none_of_ours(folder: Path) -> None:
+    part = folder / "cases" / "part-00000.parquet"
+    pl.read_parquet(part).with_columns(case_id=pl.lit("q1")).write_parquet(part)
+    with pytest.raises(InputError, match="a case ID is there twice"):
+        ragtriage.compare(folder, folder, write=False)
+
+
+def test_a_torn_column_is_said_when_it_is_read(folder: Path) -> None:
+    part = folder / "cases" / "part-00000.parquet"
+    content = bytearray(part.read_bytes())
+    content[4:-2000] = b"\0" * (len(content) - 2004)
+    part.write_bytes(bytes(content))
+    with pytest.raises(InputError, match="cannot be read"):
+        ragtriage.compare(folder, folder, write=False)
+
+
+def test_what_is_not_there_and_what_is_still_being_written(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no such run"):
+        open_run(str(tmp_path / "nowhere"))
+    file = tmp_path / "file.parquet"
+    file.touch()
+    with pytest.raises(InputError, match="not a run; give a finished run's folder"):
+        open_run(str(file))
+    unfinished = tmp_path / "out" / ".unfinished" / "r"
+    (unfinished / "cases").mkdir(parents=True)
+    (unfinished / "manifest.json").write_text("{}", "utf-8")
+    assert looks_like_run(str(unfinished))
+    with pytest.raises(InputError, match="not a finished run"):
+        open_run(str(unfinished))
+
+
+def test_a_refused_run_is_refused(written: Writer, tmp_path: Path) -> None:
+    with pytest.raises(InputError):
+        ragtriage.evaluate(INVALID / "type.jsonl", out=str(tmp_path / "out"), run_id="r")
+    with pytest.raises(InputError, match="the run is 'refused'"):
+        ragtriage.compare(tmp_path / "out" / "r", written(RECORDS), out=str(tmp_path / "other"))
+    assert not (tmp_path / "other").exists()
+
+
+def test_inputs_are_not_runs(tmp_path: Path, written: Writer) -> None:
+    assert not looks_like_run(str(written(RECORDS)))
+    (tmp_path / "shards").mkdir()
+    assert not looks_like_run(str(tmp_path / "shards"))
+
+
+def test_reading_leaves_a_run_as_it_was(folder: Path, tmp_path: Path) -> None:
+    before = snapshot(folder)
+    ragtriage.compare(folder, folder, out=str(tmp_path / "elsewhere"))
+    ragtriage.compare(folder, folder, out=str(folder.parent))
+    assert snapshot(folder) == before
