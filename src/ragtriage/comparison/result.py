@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from ragtriage.comparison.comparability import About, Difference
-from ragtriage.comparison.deltas import Lost
+from ragtriage.comparison.coverage import Lost, sentence, together
 from ragtriage.comparison.request import CompareRequest
 from ragtriage.gates import Verdict
 from ragtriage.metrics.registry import Column
@@ -62,7 +62,7 @@ class Result:
             for verdict in self.gates
             if not verdict.passed
         ]
-        lines += [_lost(lost) for lost in self.coverage]
+        lines += [sentence(lost.metrics, lost.n, lost.case_ids) for lost in together(self.coverage)]
         if not self.n_measured:
             lines.append("no metric is scored in both runs: nothing measured never passes")
         if lines and self.changed["regressed"]:
@@ -86,13 +86,3 @@ def comparison_id(base: str, candidate: str) -> str:
         return name
     digest = hashlib.sha256(name.encode()).hexdigest()[:12]
     return f"{name[: _LONGEST - len(digest) - 1]}-{digest}"
-
-
-def _lost(lost: Lost) -> str:
-    name = lost.column.metric.name
-    name += "" if lost.column.k is None else f"@{lost.column.k}"
-    first = ", ".join(lost.case_ids) + (", …" if lost.n > len(lost.case_ids) else "")
-    return (
-        f"coverage regression: {name}: {lost.n:,} of {lost.n_base:,} scored cases "
-        f"are no longer scored: {first}"
-    )

@@ -9,7 +9,8 @@ import polars as pl
 
 from ragtriage.comparison import comparability, gates
 from ragtriage.comparison.changes import Changes
-from ragtriage.comparison.deltas import Lost, coverage, delta_rows, in_order, scores, sums_of
+from ragtriage.comparison.coverage import Lost, coverage
+from ragtriage.comparison.deltas import delta_rows, in_order, scores, sums_of
 from ragtriage.comparison.family import Family, chosen_columns
 from ragtriage.comparison.pairing import Pairs, pair
 from ragtriage.comparison.request import CompareRequest

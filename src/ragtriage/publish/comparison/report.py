@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any, cast
 
+from ragtriage.comparison.coverage import together
 from ragtriage.comparison.result import Result
 from ragtriage.metrics.registry import REGISTRY, Column
 from ragtriage.publish.comparison.document import (
@@ -47,6 +48,10 @@ def build_report(result: Result, started: str) -> ComparisonReport:
         combined_change=result.about.combined,
         gates=cast("Any", [asdict(verdict) for verdict in result.gates]),
         coverage=[_coverage(result, place) for place in range(len(result.coverage))],
+        lost_together=[
+            {"metrics": lost.metrics, "n_lost": lost.n, "example_case_ids": lost.case_ids}
+            for lost in together(result.coverage)
+        ],
         cases=_cases(result),
         cases_omitted=result.cases.height - shown,
         transitions=cast("Any", result.transitions.to_dicts()),
