@@ -10,6 +10,7 @@ import polars as pl
 from ragtriage.comparison.comparability import About, Difference
 from ragtriage.comparison.coverage import Lost, sentence, together
 from ragtriage.comparison.request import CompareRequest
+from ragtriage.comparison.table import ChangedTable
 from ragtriage.gates import Verdict
 from ragtriage.metrics.registry import Column
 from ragtriage.read.runs import StoredRun
@@ -23,7 +24,8 @@ _LONGEST = 240
 class Result:
     """A finished comparison, before it is written.
 
-    `cases`: those that changed. `details`: questions and answers of the cases that reports show.
+    `cases`: those that changed. `shown`: the first of them, for the reports; `details`: their
+    questions and answers.
     `coverage`: metrics that lost scored cases. `changed`: how many cases of each kind.
     `resolution`: what the tests can resolve, None without `--test`.
     """
@@ -37,7 +39,8 @@ class Result:
     notes: list[str]
     transitions: pl.DataFrame
     deltas: pl.DataFrame
-    cases: pl.DataFrame
+    cases: ChangedTable
+    shown: pl.DataFrame
     details: pl.DataFrame
     tests: pl.DataFrame | None
     intervals: pl.DataFrame | None

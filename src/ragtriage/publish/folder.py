@@ -9,7 +9,7 @@ import fcntl
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
@@ -70,6 +70,22 @@ class RunFolder:
             target.parent.mkdir(parents=True, exist_ok=True)
             tagged = frame.select(pl.lit(self.run_id).alias("run_id"), pl.exclude("run_id"))
             tagged.write_parquet(target, compression="zstd", compression_level=_LEVEL)
+
+    def write_blocks(self, name: str, blocks: Iterable[pl.DataFrame]) -> None:
+        """One Parquet file from blocks of rows, of which no two are in memory at once."""
+        parts = self._work / f"{name}.parts"
+        for place, block in enumerate(blocks):
+            self.write_table(f"{parts.name}/{place:05d}.parquet", block)
+        target = self._work / name
+        with _writing(target):
+            found = sorted(parts.iterdir())
+            if len(found) == 1:
+                found[0].rename(target)
+            else:
+                pl.scan_parquet(found, glob=False).sink_parquet(
+                    target, compression="zstd", compression_level=_LEVEL
+                )
+            shutil.rmtree(parts)
 
     def write_text(self, name: str, text: str) -> None:
         """One UTF-8 text file with Unix line ends, whatever the locale."""

@@ -26,7 +26,7 @@ SIDES = ("base", "candidate")
 
 def build_report(result: Result, started: str) -> ComparisonReport:
     """The whole document."""
-    shown = result.details.height
+    shown = result.shown.height
     return ComparisonReport(
         comparison=_entry(result, started),
         failures=result.failures,
@@ -114,7 +114,6 @@ def _coverage(result: Result, place: int) -> CoverageRow:
 def _cases(result: Result) -> list[ChangedCase]:
     """The first changed cases, in the order of the table."""
     details = result.details.rows_by_key("case_id", named=True, unique=True)
-    rows = result.cases.head(result.details.height)
     return [
         ChangedCase(
             case_id=row["case_id"],
@@ -125,7 +124,7 @@ def _cases(result: Result) -> list[ChangedCase]:
             moved=row["moved"],
             metrics=_values(row, result.columns),
         )
-        for row in rows.iter_rows(named=True)
+        for row in result.shown.iter_rows(named=True)
     ]
 
 
