@@ -43,6 +43,7 @@ class ChangedTable:
     def blocks(self) -> Iterator[pl.DataFrame]:
         """The table in order; one block at least, be it empty."""
         yield self._first
+        del self._first  # made again should anybody ask; until then it need not take room
         for start in range(BLOCK, self._rows.height, BLOCK):
             yield self._changed(self._rows.slice(start, BLOCK))
         for alone in self._one_sided():
@@ -53,7 +54,8 @@ class ChangedTable:
         taken: list[pl.DataFrame] = []
         room = n
         for block in self.blocks():
-            taken.append(block.head(room))
+            # A filter copies; a slice would keep the whole block in memory.
+            taken.append(block.filter(pl.int_range(pl.len()) < room))
             room -= taken[-1].height
             if not room:
                 break
