@@ -23,6 +23,8 @@ from ragtriage.errors import InputError, UsageError
 UNFINISHED = ".unfinished"
 # Larger levels are hardly smaller.
 _LEVEL = 1
+# Of a table put together from blocks: small groups keep little in memory.
+_ROWS = 50_000
 
 
 class RunFolder:
@@ -83,7 +85,7 @@ class RunFolder:
                 found[0].rename(target)
             else:
                 pl.scan_parquet(found, glob=False).sink_parquet(
-                    target, compression="zstd", compression_level=_LEVEL
+                    target, compression="zstd", compression_level=_LEVEL, row_group_size=_ROWS
                 )
             shutil.rmtree(parts)
 
