@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from functools import cached_property
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, cast
@@ -19,6 +20,7 @@ from ragtriage.comparison.request import (
 )
 from ragtriage.comparison.result import Result
 from ragtriage.comparison.steps import compare_runs, parsed_gates
+from ragtriage.comparison.table import ChangedTable
 from ragtriage.errors import UsageError
 from ragtriage.evaluation import Progress
 from ragtriage.pipeline import plain_option, run_request
@@ -56,10 +58,17 @@ class Comparison:
     report: ComparisonReport
     transitions: pl.DataFrame
     deltas: pl.DataFrame
-    cases: pl.DataFrame
     gates: pl.DataFrame
     tests: pl.DataFrame | None
     intervals: pl.DataFrame | None
+    _table: ChangedTable | None
+
+    @cached_property
+    def cases(self) -> pl.DataFrame:
+        """Cases that changed, regressions first; read from the folder where there is one."""
+        if self._table is None:
+            return pl.read_parquet(self.folder / "cases.parquet")
+        return _tagged(self._table.frame(), self.run_id)
 
     def __repr__(self) -> str:
         """One line: the comparison, its verdict and where it lies."""
@@ -278,10 +287,10 @@ def _comparison(result: Result, report: ComparisonReport, path: Path | None) -> 
         report=report,
         transitions=_tagged(result.transitions, run_id),
         deltas=_tagged(result.deltas, run_id),
-        cases=_tagged(result.cases, run_id),
         gates=_tagged(gates, run_id),
         tests=None if result.tests is None else _tagged(result.tests, run_id),
         intervals=None if result.intervals is None else _tagged(result.intervals, run_id),
+        _table=None if path is not None else result.cases,
     )
 
 

@@ -9,12 +9,14 @@ import polars as pl
 
 from ragtriage.comparison import comparability, gates
 from ragtriage.comparison.changes import Changes
-from ragtriage.comparison.deltas import Lost, coverage, delta_rows, in_order, scores, sums_of
+from ragtriage.comparison.coverage import Lost, coverage
+from ragtriage.comparison.deltas import delta_rows, in_order, scores, sums_of
 from ragtriage.comparison.family import Family, chosen_columns
 from ragtriage.comparison.pairing import Pairs, pair
 from ragtriage.comparison.request import CompareRequest
 from ragtriage.comparison.result import NAMED, Result
 from ragtriage.comparison.slices import cells
+from ragtriage.comparison.table import ChangedTable
 from ragtriage.comparison.units import group_codes
 from ragtriage.gates import Gate
 from ragtriage.metrics import Column, columns_for
@@ -120,8 +122,8 @@ class _Comparison:
         if request.max_regressions is not None:
             limit, n = request.max_regressions, changes.n_regressed
             verdicts.insert(0, gates.regressions(limit, n, regressed))
-        changed = changes.table(self._plan.columns)
-        shown = changed["case_id"] if request.all_cases else changed["case_id"].head(SHOWN_CASES)
+        changed = ChangedTable(changes, self._plan.columns)
+        shown = changed.head(changed.height if request.all_cases else SHOWN_CASES)
         whole = transitions.filter(slice="all").select("base_stage", "candidate_stage", "n")
         return Result(
             request=request,
@@ -136,7 +138,8 @@ class _Comparison:
             ),
             deltas=deltas,
             cases=changed,
-            details=changes.details(shown),
+            shown=shown,
+            details=changes.details(shown["case_id"]),
             tests=self._tests(),
             intervals=self._intervals(),
             resolution=self._family.resolution(),

@@ -9,6 +9,7 @@ import math
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from ragtriage.comparison.coverage import sentence
 from ragtriage.publish import wording
 from ragtriage.publish.comparison import document as doc
 
@@ -94,20 +95,15 @@ def about(row: doc.AboutRow) -> str:
 
 def notices(report: doc.ComparisonReport) -> list[str]:
     """What must be known before a number is read."""
-    told = [coverage(row) for row in report["coverage"]]
+    told = [
+        sentence(row["metrics"], row["n_lost"], row["example_case_ids"])
+        for row in report["lost_together"]
+    ]
     if report["combined_change"]:
         keys = ", ".join(row["key"] for row in report["about"])
         told.append(f"combined change: {keys} differ at once, so no one of them is the cause")
     told += [difference(row) for row in report["differences"]]
     return told + report["comparison"]["notes"]
-
-
-def coverage(row: doc.CoverageRow) -> str:
-    """A metric that lost scored cases, and which."""
-    return (
-        f"coverage regression: {label(row['metric'], row['k'])} lost {row['n_lost']:,} of "
-        f"{row['n_base']:,} scored cases: {some(row['example_case_ids'], row['n_lost'])}"
-    )
 
 
 def difference(row: doc.DifferenceRow) -> str:
