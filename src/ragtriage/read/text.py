@@ -63,6 +63,7 @@ class TextSource:
         profile = index.profile
         gate: Gate | None = None
         for batch in self._batches():
+            gate = gate or self._fitted(batch, profile)
             ids = gate.ids(batch.lines, batch.block) if gate else None
             if ids is not None and gate is not None:
                 profile.take(gate)
@@ -122,6 +123,16 @@ class TextSource:
 
     def _gate(self, profile: Profile, must: set[str]) -> Gate:
         return Gate(profile, self._dtypes, must, self._id_field)
+
+    def _fitted(self, batch: Batch, profile: Profile) -> Gate | None:
+        """A gate for records like the first, where that is good: mostly all others are."""
+        first = self._examine(batch, 0) if batch.lines else None
+        if first is None or first.faults:
+            return None
+        profile.admit(first)
+        # The gate meets the record again, and counts then what is set aside of it.
+        profile.dropped.clear()
+        return self._gate(profile, must=set())
 
     def _learn(
         self, batch: Batch, profile: Profile, gate: Gate | None
