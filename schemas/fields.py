@@ -108,6 +108,11 @@ def is_blank(text: pl.Expr) -> pl.Expr:
     return text.str.contains(r"^\s*$")
 
 
+def is_padded(text: pl.Expr) -> pl.Expr:
+    """Holds what `UNCLEAN_ID` names, be it all there is."""
+    return text.str.contains(UNCLEAN_ID)
+
+
 def is_unclean(text: pl.Expr) -> pl.Expr:
     """Not blank, yet not clean: see `UNCLEAN_ID`."""
-    return text.str.contains(UNCLEAN_ID) & ~is_blank(text)
+    return is_padded(text) & ~is_blank(text)

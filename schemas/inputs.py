@@ -7,6 +7,8 @@ an input (the line decoder, the polars schema, the starter files) is derived fro
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pandera.polars as pa
 import polars as pl
 from pandera.api.polars.types import PolarsData
@@ -22,6 +24,7 @@ from ragtriage.schemas.fields import (
     field,
     ids_in,
     is_blank,
+    is_padded,
     is_unclean,
 )
 from ragtriage.schemas.rules import message
@@ -43,6 +46,12 @@ ID_COLUMNS = (
 )
 ITEM_COLUMNS = (*ID_COLUMNS[1:], "tags", "expected_answers")
 LABEL_FIELDS = ("required_ids", "required_groups", "grades")
+
+
+ItemTest = Callable[[pl.Expr], pl.Expr]
+
+# Exploding leaves the items alone: an empty list and a null hold none.
+_ITEMS = {"empty_as_null": False, "keep_nulls": False}
 
 
 def requirement_given() -> pl.Expr:
@@ -177,28 +186,25 @@ class Cases(pa.DataFrameModel):
         strict = True
 
     @pa.check(*ITEM_COLUMNS, title="null-item", error=message("null-item"))
-    def no_null_item(cls, data: PolarsData) -> pl.LazyFrame:
+    def no_null_item(cls, data: PolarsData) -> pl.LazyFrame | bool:
         """No list holds a null, at any depth."""
         dtype = _DTYPES[data.key]
-        holds = any_item(ids_in(data.key, dtype), pl.element().is_null())
+        lists = _id_lists(data.key)
         if dtype in (ID_GROUPS, GRADES, CLAIMS):
-            holds |= any_item(pl.col(data.key), pl.element().is_null())
+            lists.append(pl.col(data.key))
         if dtype == GRADES:
-            holds |= any_item(pl.col(data.key), pl.element().struct.field("grade").is_null())
-        if dtype == CLAIMS:
-            cited = pl.element().struct.field("cited_ids")
-            holds |= any_item(pl.col(data.key), any_item(cited, pl.element().is_null()))
-        return data.lazyframe.select(~holds)
+            lists.append(pl.col(data.key).list.eval(pl.element().struct.field("grade")))
+        return _no_item(data, lists, pl.Expr.is_null)
 
     @pa.check(*ID_COLUMNS, title="blank-id", error=message("blank-id"))
-    def no_blank_id(cls, data: PolarsData) -> pl.LazyFrame:
+    def no_blank_id(cls, data: PolarsData) -> pl.LazyFrame | bool:
         """No ID is empty or white space."""
-        return data.lazyframe.select(~_any_id(data.key, is_blank(pl.element())))
+        return _no_item(data, _id_lists(data.key), is_blank)
 
     @pa.check(*ID_COLUMNS, title="id-whitespace", error=message("id-whitespace"))
-    def clean_ids(cls, data: PolarsData) -> pl.LazyFrame:
+    def clean_ids(cls, data: PolarsData) -> pl.LazyFrame | bool:
         """No ID carries what cannot be seen."""
-        return data.lazyframe.select(~_any_id(data.key, is_unclean(pl.element())))
+        return _no_item(data, _id_lists(data.key), is_unclean, sign=is_padded)
 
     @pa.check("weight", title="weight", error=message("weight"))
     def positive_weight(cls, data: PolarsData) -> pl.LazyFrame:
@@ -311,12 +317,31 @@ class CorpusRows(Corpus):
     record: pl.Int64 = field("its place among the file's records, from 1", required=True)
 
 
-def _any_id(column: str, test: pl.Expr) -> pl.Expr:
-    found = any_item(ids_in(column, _DTYPES[column]), test)
+def _id_lists(column: str) -> list[pl.Expr]:
+    """Flat lists that hold every ID of a column between them."""
+    lists = [ids_in(column, _DTYPES[column])]
     if column == "claims":
-        cited = pl.element().struct.field("cited_ids")
-        found |= any_item(pl.col(column), any_item(cited, test))
-    return found
+        cited = pl.element().struct.field("cited_ids").list.explode(**_ITEMS)
+        lists.append(pl.col(column).list.eval(cited))
+    return lists
+
+
+def _no_item(
+    data: PolarsData, lists: list[pl.Expr], test: ItemTest, sign: ItemTest | None = None
+) -> pl.LazyFrame | bool:
+    """On which rows no item of the lists meets the test; True for all of them.
+
+    All items are looked at together first, which costs less than row by row and mostly
+    suffices. `sign`: a cheaper test that is true wherever `test` is.
+    """
+    for items in lists:
+        suspected = (sign or test)(items.explode(**_ITEMS)).any()
+        if data.lazyframe.select(suspected).collect().item():
+            break
+    else:
+        return True
+    found = [any_item(items, test(pl.element())) for items in lists]
+    return data.lazyframe.select(~pl.any_horizontal(found))
 
 
 def dtypes(model: type[pa.DataFrameModel]) -> dict[str, pl.DataType]:

@@ -37,6 +37,7 @@ class Validator:
         id_field: str = "case_id",
     ) -> None:
         self._schema = model.to_schema()
+        self._schemas: dict[frozenset[str], pa.DataFrameSchema] = {}
         self._contract = contract
         self._duplicates = duplicates
         self._repeated = pl.Series(list(duplicates), dtype=pl.String).implode()
@@ -63,12 +64,24 @@ class Validator:
         return _settled(frame.filter(~bad)), faults
 
     def _value_rules(self, frame: pl.DataFrame) -> list[Broken]:
-        schema = _without_empty(self._schema, frame)
+        empty = [name for name in self._schema.columns if frame[name].null_count() == frame.height]
         try:
-            schema.validate(frame, lazy=True)
+            self._without_rules_of(frozenset(empty)).validate(frame, lazy=True)
         except pandera.errors.SchemaErrors as errors:
             return [_broken_rule(error, frame.height) for error in errors.schema_errors]
         return []
+
+    def _without_rules_of(self, empty: frozenset[str]) -> pa.DataFrameSchema:
+        """The schema without the value rules of columns that hold nothing."""
+        if empty not in self._schemas:
+            bare = {
+                name: pa.Column(column.dtype, nullable=column.nullable)
+                for name, column in self._schema.columns.items()
+                if name in empty
+            }
+            columns = {**self._schema.columns, **bare}
+            self._schemas[empty] = pa.DataFrameSchema(columns, strict=True)
+        return self._schemas[empty]
 
     def _contract_rules(self, chunk: Chunk) -> Iterator[Broken]:
         """Fields the contract asks for; of a case without a trace it asks for none of a trace's."""
@@ -163,21 +176,6 @@ def _broken_rule(error: pandera.errors.SchemaError, height: int) -> Broken:
     if passed.len() != height:
         raise AssertionError(f"rule {rule} gave {passed.len()} verdicts on {height} rows")
     return str(field), rule, message(rule), ~passed.fill_null(True)
-
-
-def _without_empty(schema: pa.DataFrameSchema, frame: pl.DataFrame) -> pa.DataFrameSchema:
-    """The schema without the value rules of columns that hold nothing."""
-    empty = [name for name in schema.columns if frame[name].null_count() == frame.height]
-    columns = {
-        name: pa.Column(column.dtype, nullable=column.nullable, checks=[])
-        for name, column in schema.columns.items()
-        if name in empty
-    }
-    return schema.update_columns({}) if not columns else _replaced(schema, columns)
-
-
-def _replaced(schema: pa.DataFrameSchema, columns: dict[str, pa.Column]) -> pa.DataFrameSchema:
-    return pa.DataFrameSchema({**schema.columns, **columns}, strict=True)
 
 
 def _settled(frame: pl.DataFrame) -> pl.DataFrame:
