@@ -66,6 +66,12 @@ def test_disjoint_ids_looks_across_cases(written: Writer) -> None:
     assert apart.findings.filter(finding="disjoint-ids")["n"].to_list() == [5]
 
 
+def test_nothing_found_is_a_plain_zero(written: Writer) -> None:
+    run = run_of(written, ONE, {**ONE, "case_id": "2", "retrieved_ids": ["f", "e"]}, k=[1])
+    scores = run.cases.select("average_precision_at_1", "ndcg_at_1")
+    assert [repr(value) for row in scores.rows() for value in row] == ["0.0"] * 4
+
+
 def test_a_leak_on_a_failed_case_passes_no_gate(written: Writer) -> None:
     leak = {"case_id": "a", "retrieved_ids": ["x"], "forbidden_ids": ["x"], "error": "timeout"}
     fine = {"case_id": "b", "retrieved_ids": ["y"], "forbidden_ids": [], "error": None}

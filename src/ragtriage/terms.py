@@ -16,31 +16,54 @@ def with_requirement_terms(cases: pl.DataFrame, ledger: pl.DataFrame) -> pl.Data
     Added: `n_requirements`, `n_in_context`, `n_required_cited`, `n_dropped` (hit within the
     ledger's cutoff, not in the context): counts, 0 where nothing is required; `all_delivered`
     (null where unknown or nothing is required), `missing`; and, over requirements met in what
-    was retrieved, in rank order, `hit_ranks`, `hit_credit` (ranks so far that newly met one ÷
-    rank) and `hit_gain` (gain ÷ log2(rank + 1)), with `ideal_gain` over all, best first.
+    was retrieved (null where none was), in rank order, `hit_ranks`, `hit_credit` (ranks so far
+    that newly met one ÷ rank) and `hit_gain` (gain ÷ log2(rank + 1)), with `ideal_gain` over
+    all, best first.
     """
-    rank = pl.col("retrieved_rank")
-    met = rank.is_not_null()
-    in_rank_order = ledger.sort("row", "retrieved_rank", nulls_last=True, maintain_order=True)
-    terms = in_rank_order.group_by("row", maintain_order=True).agg(
+    joined = cases
+    for terms in (_counts(ledger), _hits(ledger), _gains(ledger), _missing(ledger)):
+        joined = beside(joined, terms)
+    counts = ("n_requirements", "n_in_context", "n_required_cited", "n_dropped")
+    filled = joined.with_columns(pl.col(counts).fill_null(0), pl.col("missing").fill_null([]))
+    return filled.with_columns(*_rank_lists(filled))
+
+
+def _counts(ledger: pl.DataFrame) -> pl.DataFrame:
+    delivered = pl.col("delivered")
+    return ledger.group_by("row", maintain_order=True).agg(
         n_requirements=pl.len().cast(pl.Int64),
         n_in_context=pl.col("in_context").sum().cast(pl.Int64),
         n_required_cited=pl.col("cited").sum().cast(pl.Int64),
         n_dropped=(pl.col("in_top_k") & ~pl.col("in_context")).sum().cast(pl.Int64),
-        all_delivered=pl.col("delivered").all(ignore_nulls=False),
-        any_lost=pl.col("delivered").not_().any(ignore_nulls=False),
-        delivery_known=pl.col("delivered").is_not_null().all(),
+        all_delivered=delivered.all(ignore_nulls=False),
+        any_lost=delivered.not_().any(ignore_nulls=False),
+        delivery_known=delivered.is_not_null().all(),
         break_order=pl.col("lost_at").replace_strict(_BREAK_ORDER, return_dtype=pl.Int8).min(),
-        hit_ranks=rank.filter(met),
-        hit_gain=(pl.col("gain") / (rank + 1).log(2)).filter(met),
-        gains=pl.col("gain").sort(descending=True),
     )
-    counts = ("n_requirements", "n_in_context", "n_required_cited", "n_dropped")
+
+
+def _hits(ledger: pl.DataFrame) -> pl.DataFrame:
+    """Ranks and discounted gains of the requirements that were met, in rank order."""
+    rank = pl.col("retrieved_rank")
+    met = ledger.select("row", "gain", "retrieved_rank").filter(rank.is_not_null())
+    return (
+        met.sort("row", "retrieved_rank", maintain_order=True)
+        .select("row", hit_ranks=rank, hit_gain=pl.col("gain") / (rank + 1).log(2))
+        .group_by("row", maintain_order=True)
+        .agg("hit_ranks", "hit_gain")
+    )
+
+
+def _gains(ledger: pl.DataFrame) -> pl.DataFrame:
+    """The gains of all requirements, largest first."""
+    ordered = ledger.select("row", gains="gain").sort("row", "gains", descending=[False, True])
+    return ordered.group_by("row", maintain_order=True).agg("gains")
+
+
+def _missing(ledger: pl.DataFrame) -> pl.DataFrame:
+    """What was not delivered, each requirement by its first ID, sorted."""
     lost = ledger.filter(~pl.col("delivered")).select("row", missing=pl.col("ids").list.first())
-    missing = lost.group_by("row").agg(pl.col("missing").unique().sort())
-    joined = beside(beside(cases, terms), missing)
-    filled = joined.with_columns(pl.col(counts).fill_null(0), pl.col("missing").fill_null([]))
-    return filled.with_columns(*_rank_lists(filled))
+    return lost.unique().sort("row", "missing").group_by("row", maintain_order=True).agg("missing")
 
 
 def _rank_lists(cases: pl.DataFrame) -> list[pl.Expr]:

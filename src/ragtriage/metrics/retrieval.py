@@ -30,6 +30,12 @@ def _relevant(k: int | None) -> pl.Expr:
     return _within("relevant_retrieved", k)
 
 
+def _sum_of_hits(values: str, k: int) -> pl.Expr:
+    """The sum of what stands beside the hits within k; the empty sum of polars is -0.0."""
+    hits = _hits(k)
+    return pl.when(hits > 0).then(pl.col(values).list.head(hits).list.sum()).otherwise(0.0)
+
+
 def _where_required(value: pl.Expr) -> pl.Expr:
     return pl.when(_REQUIREMENTS > 0).then(value)
 
@@ -129,9 +135,7 @@ def average_precision(k: int) -> pl.Expr:
     requirement ÷ r), ÷ |G|. Range 0 to 1. A requirement never hit adds 0; undefined when
     nothing is required.
     """
-    # The empty sum is -0.0 in polars.
-    credit = pl.col("hit_credit").list.head(_hits(k)).list.sum().fill_null(0.0) + 0.0
-    return _where_required(credit / _REQUIREMENTS)
+    return _where_required(_sum_of_hits("hit_credit", k) / _REQUIREMENTS)
 
 
 @metric(family="retrieval", kind="score", needs=_NEEDS, cutoff="at_k", source="trec_eval ndcg_cut")
@@ -142,7 +146,7 @@ def ndcg(k: int) -> pl.Expr:
     grade, 1 when ungraded. A requirement pays once. Range 0 to 1 (capped: an ID that meets two
     requirements at once could exceed it). Undefined when nothing is required.
     """
-    gained = pl.col("hit_gain").list.head(_hits(k)).list.sum().fill_null(0.0) + 0.0
+    gained = _sum_of_hits("hit_gain", k)
     ideal = pl.col("ideal_gain").list.head(k).list.sum()
     return _where_required(pl.min_horizontal(gained / ideal, pl.lit(1.0)))
 
