@@ -7,6 +7,7 @@ number of threads can move a digit.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import groupby
@@ -29,6 +30,8 @@ MOST_VALUES = 1000
 THE_REST = "…"
 STANDARD_SLICES = ("split", "tag", "answerable")
 _KEYS = ("slice", "slice_value")
+_SUM_KEYS = (*_KEYS, "unit")
+_STAGE_KEYS = (*_KEYS, "stage", "break_point")
 
 
 @dataclass
@@ -46,14 +49,18 @@ class Summary:
     def add(self, cases: pl.DataFrame) -> None:
         """Take in a chunk of cases with their metrics and stages."""
         unit = _weight_unit(cases) if self.weighted else 1.0
-        prepared = cases.select(
-            *self._addends(unit),
-            "stage",
-            "break_point",
-            *self._slice_columns(),
+        slices = self._slice_columns()
+        prepared = cases.select(*self._addends(unit), "stage", "break_point", *slices)
+        # Cases that agree in all of these are summed once for all slices: they are few.
+        alike = ["stage", "break_point", *(column.meta.output_name() for column in slices)]
+        summed = _summed(prepared, alike)
+        rows = pl.concat(
+            [_summed(self._keyed(summed, name), _STAGE_KEYS) for name in self._names()]
         )
-        for name in self._names():
-            self._add_slice(prepared, name, unit)
+        stages = rows.select(*_STAGE_KEYS, n="n_cases")
+        self._stages = _merged(self._stages, stages, _STAGE_KEYS)
+        sums = _summed(rows.drop("stage", "break_point").with_columns(unit=pl.lit(unit)), _SUM_KEYS)
+        self._sums = _merged(self._sums, sums, _SUM_KEYS)
 
     @property
     def n_cases(self) -> int:
@@ -158,23 +165,11 @@ class Summary:
                 addends += _weighted(counted, column, unit)
         return addends
 
-    def _add_slice(self, prepared: pl.DataFrame, name: str, unit: float) -> None:
-        rows = self._keyed(prepared, name)
-        rows = rows.select(pl.exclude("^by .*$"))
-        counts = rows.group_by(*_KEYS, "stage", "break_point", maintain_order=True).agg(
-            n=pl.len().cast(pl.Int64)
-        )
-        keys = [*_KEYS, "stage", "break_point"]
-        self._stages = _merged(self._stages, counts, keys)
-        sums = rows.drop("stage", "break_point")
-        summed = sums.group_by(_KEYS, maintain_order=True).agg(pl.all().sum())
-        summed = summed.select(*_KEYS, pl.lit(unit).alias("unit"), pl.exclude(_KEYS))
-        self._sums = _merged(self._sums, summed, [*_KEYS, "unit"])
-
     def _keyed(self, prepared: pl.DataFrame, name: str) -> pl.DataFrame:
         """The rows of a slice with its name and value; a case may be in several, or in none."""
+        plain = pl.exclude("^by .*$")
         if name == "all":
-            return prepared.with_columns(slice=pl.lit("all"), slice_value=pl.lit("all"))
+            return prepared.select(plain, slice=pl.lit("all"), slice_value=pl.lit("all"))
         source = f"by {name}"
         rows = prepared
         if name == "tag":
@@ -185,7 +180,7 @@ class Summary:
         known = self._known_values(name, rows.select(value).to_series())
         if name in self._overflowed:
             value = pl.when(value.is_in(list(known))).then(value).otherwise(pl.lit(THE_REST))
-        return rows.with_columns(slice=pl.lit(name), slice_value=value)
+        return rows.select(plain, slice=pl.lit(name), slice_value=value)
 
     def _known_values(self, name: str, values: pl.Series) -> dict[str, None]:
         known = self._values.setdefault(name, {})
@@ -288,8 +283,11 @@ def _in_units(value: pl.Expr, unit: float) -> pl.Expr:
     return (value / unit * float(_ONE_WEIGHT)).round().cast(pl.Int128)
 
 
-def _merged(sums: pl.DataFrame | None, more: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
-    """Sums so far plus those of one chunk, in order of first appearance."""
-    if sums is None:
-        return more
-    return pl.concat([sums, more]).group_by(keys, maintain_order=True).agg(pl.all().sum())
+def _summed(rows: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
+    """Sums of all other columns, in order of first appearance."""
+    return rows.group_by(keys, maintain_order=True).agg(pl.all().sum())
+
+
+def _merged(sums: pl.DataFrame | None, more: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
+    """Sums so far plus those of one chunk."""
+    return more if sums is None else _summed(pl.concat([sums, more]), keys)
