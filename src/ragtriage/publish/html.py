@@ -21,6 +21,8 @@ OPEN_CASES = 10
 LIST_LIMIT = 600
 ROWS = 100
 REQUIREMENTS = 30
+# By `%`: `format` of Markup takes ten times as long.
+_CODE = Markup("<code>%s</code>")
 
 
 def render(report: Report) -> str:
@@ -128,7 +130,7 @@ def ids(items: Sequence[str], joint: str = ", ", limit: int = HTML_LIMIT) -> Mar
     for item in items:
         if shown and room < len(item):
             break
-        shown.append(Markup("<code>{}</code>").format(line(item, LIST_LIMIT)))
+        shown.append(_CODE % line(item, LIST_LIMIT))
         room -= len(item)
     rest = len(items) - len(shown)
     return escape(joint).join(shown) + (f" and {rest:,} more" if rest else "")
