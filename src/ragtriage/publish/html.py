@@ -6,7 +6,7 @@ module late: it brings Jinja. No wording and no numbers of its own.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import resources
 from typing import Any
 
@@ -21,8 +21,6 @@ OPEN_CASES = 10
 LIST_LIMIT = 600
 ROWS = 100
 REQUIREMENTS = 30
-# By `%`: `format` of Markup takes ten times as long.
-_CODE = Markup("<code>%s</code>")
 
 
 def render(report: Report) -> str:
@@ -62,7 +60,7 @@ def _environment() -> Environment:
         "line": line,
         "attribute": attribute,
         "ids": ids,
-        "value": value,
+        "values": values,
         "n": lambda n: f"{n:,}",
         "number": wording.number,
         "percent": wording.percent,
@@ -125,19 +123,32 @@ def attribute(text: object, limit: int = 80) -> str:
 
 def ids(items: Sequence[str], joint: str = ", ", limit: int = HTML_LIMIT) -> Markup:
     """A list of IDs as code, as many as fit in `limit` characters, then how many are left."""
-    shown: list[Markup] = []
+    shown: list[str] = []
     room = limit
     for item in items:
         if shown and room < len(item):
             break
-        shown.append(_CODE % line(item, LIST_LIMIT))
+        shown.append(f"<code>{line(item, LIST_LIMIT)}</code>")
         room -= len(item)
     rest = len(items) - len(shown)
-    return escape(joint).join(shown) + (f" and {rest:,} more" if rest else "")
+    joined = str(escape(joint)).join(shown) + (f" and {rest:,} more" if rest else "")
+    return Markup(joined)  # noqa: S704 - each part is escaped already
 
 
-def value(item: Any) -> str:
-    """A case's value of a metric: yes, no, a count, a rate, or undefined."""
+def values(metrics: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """A case's defined metrics by name, with the parts of ratios over something."""
+    shown = []
+    for name, item in metrics.items():
+        if item is None or name.endswith(("_numerator", "_denominator")):
+            continue
+        bottom = metrics.get(f"{name}_denominator")
+        parts = f" ({metrics[f'{name}_numerator']}/{bottom})" if bottom else ""
+        shown.append((name, _value(item) + parts))
+    return shown
+
+
+def _value(item: Any) -> str:
+    """A case's value of a metric: yes, no, a count or a rate."""
     if isinstance(item, bool):
         return "yes" if item else "no"
     return f"{item:,}" if isinstance(item, int) else wording.number(item)
