@@ -93,7 +93,11 @@ _TWO_RUNS: list[Decorator] = [
         "--max-regressions", metavar="N", help="Cases that may go from pass to anything else."
     ),
     click.option("--test", is_flag=True, help="Exact paired sign-flip tests, Holm-corrected."),
-    click.option("--intervals", is_flag=True, help="Cluster bootstrap intervals of differences."),
+    click.option(
+        "--intervals",
+        is_flag=True,
+        help="Cluster bootstrap intervals of means, or of their differences.",
+    ),
     click.option(
         "--test-metric",
         multiple=True,

@@ -32,6 +32,7 @@ _TABLES: dict[str, type[pa.DataFrameModel]] = {
     "stages": results.Stages,
     "findings": results.Findings,
     "gates": results.Gates,
+    "intervals": results.Intervals,
     "agreement/pairs": agreement.Pairs,
     "agreement/judges": agreement.Judges,
     "agreement/disagreements": agreement.Disagreements,
