@@ -60,7 +60,7 @@ def gate_row(gate: str, value: float | None, threshold: float, *, passed: bool) 
     }
 
 
-def store_run(  # noqa: PLR0913 - one argument a table
+def store_run(
     top: Path,
     run_id: str,
     *,
@@ -119,7 +119,9 @@ def store_many(top: Path, n: int) -> None:
             counts = {"retrieval": retrieval, "generation": generation, "citation": day % 3}
             counts["pass"] = of - sum(counts.values())
             stages += [
-                stage_row(stage, c, of, slice=slice_, value=value) for stage, c in counts.items() if c
+                stage_row(stage, c, of, slice=slice_, value=value)
+                for stage, c in counts.items()
+                if c
             ]
         recall = summary[0]["mean"]
         gates = [
@@ -152,7 +154,10 @@ _SLICES = [
     ("split", "test"),
     ("answerable", "true"),
     ("answerable", "false"),
-    *(("tag", f"topic={name}") for name in ("loans", "fees", "rooms", "cards", "events", "late", "x")),
+    *(
+        ("tag", f"topic={name}")
+        for name in ("loans", "fees", "rooms", "cards", "events", "late", "x")
+    ),
 ]
 
 

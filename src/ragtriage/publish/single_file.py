@@ -51,9 +51,7 @@ def refuse_foreign(target: Path, mark: str) -> None:
     except OSError:
         ours = False
     if not ours:
-        raise UsageError(
-            f"{target}: exists already and was not written by ragtriage; move it away"
-        )
+        raise UsageError(f"{target}: exists already and was not written by ragtriage; move it away")
 
 
 def _head(target: Path) -> str:

@@ -264,7 +264,10 @@ def main_metrics(contract: str) -> list[str]:
 
 def is_main(row: doc.SummaryRow, run: doc.RunEntry) -> bool:
     """One of the few metrics shown per slice and in the terminal, at the first cutoff."""
-    return row["metric"] in main_metrics(run["contract"]) and row["k"] in (None, *run["cutoffs"][:1])
+    return row["metric"] in main_metrics(run["contract"]) and row["k"] in (
+        None,
+        *run["cutoffs"][:1],
+    )
 
 
 def metrics(report: doc.Report) -> list[MetricLine]:

@@ -7,8 +7,11 @@ from typing import NamedTuple
 
 from ragtriage.history.document import HistoryDocument, RunEntry, SliceSeries
 from ragtriage.publish import wording
+from ragtriage.publish.escape import terminal
 
 _HEADLINES = 3
+_OTHERS = 10
+_WIDE = 300
 
 
 class RunLine(NamedTuple):
@@ -103,3 +106,16 @@ def facts(document: HistoryDocument) -> list[tuple[str, str]]:
     if document["others"]:
         found.append(("other folders", f"{len(document['others']):,}, listed below"))
     return found
+
+
+def told(document: HistoryDocument) -> str:
+    """What the command line prints: the headline, then every folder left out and why."""
+    lines = [headline(document), *(terminal(note, _WIDE) for note in document["notes"])]
+    others = document["others"]
+    lines += [
+        f"not shown: {terminal(o['name'])}: {terminal(o['reason'], _WIDE)}"
+        for o in others[:_OTHERS]
+    ]
+    if len(others) > _OTHERS:
+        lines.append(f"not shown: {len(others) - _OTHERS:,} more folders")
+    return "\n".join(lines) + "\n"

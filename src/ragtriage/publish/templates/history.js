@@ -64,10 +64,10 @@
     return {
       paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
       font: { color: color("--ink"), family: "system-ui, sans-serif", size: wide() ? 13 : 11 },
-      margin: { l: wide() ? 56 : 40, r: 16, t: 12, b: 40 },
+      margin: { l: wide() ? 56 : 40, r: wide() ? 44 : 34, t: 12, b: 40 },
       hovermode: "closest",
       hoverlabel: { bgcolor: color("--page"), bordercolor: line, font: { color: color("--ink") }, align: "left" },
-      legend: { orientation: "h", y: -0.16, yanchor: "top", font: { size: wide() ? 12 : 10 } },
+      legend: { orientation: "h", y: -0.16, yanchor: "top", traceorder: "normal", font: { size: wide() ? 12 : 10 } },
       xaxis: { range, ...ticks(range), showgrid: false, zeroline: false, linecolor: line },
       yaxis: { gridcolor: line, zeroline: false, rangemode: "tozero", fixedrange: true, automargin: true },
       shapes: dots,
@@ -218,7 +218,7 @@
       bars("held", data.gates.map((n, run) => n - failed[run]), "#3d9a66"),
     ], {
       barmode: "stack", bargap: data.runs.length > 150 ? 0 : 0.15, showlegend: true,
-      legend: { orientation: "h", y: -0.3, yanchor: "top" },
+      legend: { orientation: "h", y: -0.3, yanchor: "top", traceorder: "normal" },
       yaxis: { gridcolor: color("--line"), rangemode: "tozero", fixedrange: true, zeroline: false, nticks: 4, tickformat: "d" },
     });
   }
