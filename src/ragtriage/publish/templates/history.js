@@ -153,8 +153,8 @@
         type: "scatter", mode: "lines+markers", name: plain(named(entry)), connectgaps: false,
         x: data.runs.map((_, run) => run), y: series[0], hoverinfo: "text",
         hovertext: data.runs.map((id, run) => `${plain(named(entry))}<br>${plain(metric)} ${scored(series, entry, run)}<br>${time(run)}<br>${plain(id)}`),
-        line: { color: COLORS[place % COLORS.length], width: few ? 2 : 1.3, dash: DASHES[Math.floor(place / COLORS.length) % DASHES.length] },
-        marker: { size: few ? 6 : 3 },
+        line: { color: COLORS[place % COLORS.length], width: few ? 2 : 1, dash: DASHES[Math.floor(place / COLORS.length) % DASHES.length] },
+        marker: { size: few ? 6 : 2.5 },
       };
     });
     draw("metric-chart", traces, { showlegend: traces.length > 1 });
