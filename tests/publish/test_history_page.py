@@ -88,13 +88,14 @@ def test_the_data_cannot_leave_its_element(page: str) -> None:
     assert set(data["failed"][0]) >= {HOSTILE[0], HOSTILE[2]}
 
 
-def test_lists_are_as_long_as_the_runs(page: str) -> None:
-    data = _data(page)
-    assert data["runs"] == ["a"]
-    for entry in data["slices"]:
-        assert len(entry["cases"]) == 1
-        for series in entry["metrics"].values():
-            assert [len(values) for values in series] == [1, 1]
+def test_what_never_changes_stands_once(tmp_path: Path) -> None:
+    for name, mean in (("a", 0.5), ("b", None)):
+        rows = [mean_row("recall", 5, mean, 8, 10), mean_row("hit", 5, 1.0, 8, 10)]
+        store_run(tmp_path, name, summary=rows)
+    (entry,) = _data(ragtriage.build_history(tmp_path).path.read_text("utf-8"))["slices"]
+    assert entry["cases"] == 10
+    assert entry["metrics"] == {"recall@5": [[0.5, None], 8], "hit@5": [1.0, 8]}
+    assert entry["stages"] == {"pass": 10}
 
 
 def test_only_our_scripts_may_run(page: str) -> None:
