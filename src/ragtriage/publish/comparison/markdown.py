@@ -78,7 +78,7 @@ def _case(case: ChangedCase) -> str:
         f"Question: {prose(case['question'])}" if case["question"] else "",
         *(f"Moved: {prose(move)}" for move in moved),
         f"{rest} moves" if rest else "",
-        "Metrics: " + "; ".join(f"{code(n)} {prose(way)} {said}" for n, way, said in values)
+        "Metrics: " + "; ".join(f"{code(n)} {prose(way)} ({said})" for n, way, said in values)
         if values
         else "",
         *(_answer(case, side) for side in ("base", "candidate")),
