@@ -222,7 +222,7 @@ def test_a_folder_of_someone_elses_is_not_replaced(
 
 @pytest.mark.parametrize("place", ["", "deeper/still"])
 def test_a_runs_folder_takes_no_comparison(
-    cli: Command, runs: tuple[Path, Path], place: str, tmp_path: Path
+    cli: Command, runs: tuple[Path, Path], place: str
 ) -> None:
     before = snapshot(*runs)
     for run in runs:

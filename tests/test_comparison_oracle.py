@@ -22,7 +22,7 @@ from tests.oracle_comparison import Comparison, Place, Side, holm
 
 Record = dict[str, Any]
 
-PAIRS = max(2, int(os.environ.get("RAGTRIAGE_ORACLE_FIXTURES", "55")) // 6)
+PAIRS = max(2, int(os.environ.get("RAGTRIAGE_ORACLE_FIXTURES", "55")) // 9)
 CASES = 36
 SHOWN = 8
 EVIDENCE, CLAIMS = ("a", "b", "c", "d", "e"), ("c1", "c2", "c3")
@@ -210,14 +210,14 @@ def compare_tests(oracle: Comparison, found: ragtriage.Comparison) -> Iterator[s
 
 
 def disagreements(oracle: Comparison, found: ragtriage.Comparison) -> Iterator[str]:
-    stages = {(r["base_stage"], r["candidate_stage"]): r for r in found.transitions.rows(named=True)}
+    stages = {
+        (r["base_stage"], r["candidate_stage"]): r for r in found.transitions.rows(named=True)
+    }
     yield from compare_tables(
         "transitions", {pair: {"n": n} for pair, n in oracle.transitions().items()}, stages
     )
     yield from compare_cases(oracle, found)
-    yield from compare_tables(
-        "deltas", oracle.deltas(), by_place(found.deltas.rows(named=True))
-    )
+    yield from compare_tables("deltas", oracle.deltas(), by_place(found.deltas.rows(named=True)))
     lost = {(row["metric"], row["k"]): row for row in found.report["coverage"]}
     coverage = {metric: {"n_lost": n} for metric, n in oracle.coverage().items()}
     yield from compare_tables("coverage", coverage, lost)
