@@ -128,7 +128,8 @@ class Comparison:
             return "stage"
         if not moved:
             return None
-        ways = set(moved.values())
+        # READING: what a failed case leaked is listed, but is no score to get better or worse.
+        ways = {self._way(one, *self._scores(case_id, one)) for one in moved}
         if ways & {"worse", "lost"}:
             return "worse"
         return "better" if "better" in ways else "changed"
@@ -253,7 +254,7 @@ def holm(ps: dict[Place, float | None]) -> dict[Place, float | None]:
 def _has_moved(row: Record, other: Record) -> bool:
     """Did it fare otherwise? READING: citations count where both runs recorded them."""
     cited = row["cited"], other["cited"]
-    names = ("delivered", "lost_at", "retrieved_rank", "in_top_k")
+    names = ("delivered", "lost_at", "retrieved_rank")
     return any(row[name] != other[name] for name in names) or (
         None not in cited and cited[0] != cited[1]
     )

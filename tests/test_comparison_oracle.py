@@ -182,7 +182,7 @@ def is_true(part: str, line: Record) -> bool:
     """Does the ledger say what one side of a move does?"""
     known = {
         f"lost at {line['lost_at']}": line["delivered"] is False,
-        f"rank {line['retrieved_rank']}": line["in_top_k"] is True,
+        f"rank {line['retrieved_rank']}": line["retrieved_rank"] is not None,
         f"below the cutoff (rank {line['retrieved_rank']})": line["in_top_k"] is False,
         "delivered": line["delivered"] is True,
         "not measured": line["delivered"] is None,
