@@ -185,8 +185,7 @@ def evaluate_against(
     request: EvaluateRequest, comparison: CompareRequest, *, progress: Progress | None = None
 ) -> tuple[Run, Comparison]:
     """Evaluate, then compare with an earlier run; what can be refused early is, before scoring."""
-    base = open_run(comparison.base)
-    _check_settings(base, request, comparison)
+    base = _checked_baseline(request, comparison)
     run = run_request(request, progress=progress, keep_frames=not request.write)
     return run, compare_opened(base, of_run(run), comparison)
 
@@ -198,7 +197,7 @@ def check_baseline(request: EvaluateRequest, comparison: CompareRequest) -> None
         UsageError: a gate makes no sense.
         InputError: the base run cannot be read, or was evaluated in another way.
     """
-    _check_settings(open_run(comparison.base), request, comparison)
+    _checked_baseline(request, comparison)
 
 
 def of_run(run: Run) -> StoredRun:
@@ -212,6 +211,7 @@ def _check_early(
     request: CompareRequest, opened: list[StoredRun | None], given: tuple[Given, Given]
 ) -> None:
     runs = [run for run in opened if run is not None]
+    _check_place(request)
     parsed_gates(request, runs)
     idle = idle_options(request)
     if len(runs) == len(opened) and idle:
@@ -225,6 +225,21 @@ def _check_early(
     for run in runs:
         if len(runs) < len(opened):
             _check_settings(run, request.evaluate, request)
+
+
+def _checked_baseline(request: EvaluateRequest, comparison: CompareRequest) -> StoredRun:
+    base = open_run(comparison.base)
+    _check_place(comparison)
+    _check_settings(base, request, comparison)
+    return base
+
+
+def _check_place(request: CompareRequest) -> None:
+    """A finished run's folder is never written to, not even beside its files."""
+    out = Path(request.out).resolve()
+    for run in filter(looks_like_run, (request.base, request.candidate)):
+        if request.write and out.is_relative_to(Path(run).resolve()):
+            raise UsageError(f"--out: {request.out} lies within {run}, a run; choose another")
 
 
 def _check_settings(base: StoredRun, request: EvaluateRequest, comparison: CompareRequest) -> None:

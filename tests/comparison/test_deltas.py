@@ -133,6 +133,15 @@ def test_a_right_abstention_that_stops_citing_loses_no_coverage(tmp_path: Path) 
     assert not compared(tmp_path, [base], [candidate]).passed
 
 
+def test_a_right_abstention_excuses_no_trace_that_is_gone(tmp_path: Path) -> None:
+    seen = case("q", ["x"], required_ids=[], answerable=False, cited_ids=[], abstained=True)
+    other = case("r", HIT, cited_ids=["D"], abstained=False)
+    found = compared(tmp_path, [seen, other], [seen | {"retrieved_ids": None}, other])
+    lost = {entry["metric"]: entry["n_lost"] for entry in found.report["coverage"]}
+    assert lost["false_evidence"] == lost["precision"] == lost["citation_validity"] == 1
+    assert not found.passed
+
+
 def test_what_is_measured_over_refusals_may_have_fewer(tmp_path: Path) -> None:
     base, candidate = (case("q", HIT, abstained=value, answer="a") for value in (True, False))
     found = compared(tmp_path, [base], [candidate])
@@ -261,8 +270,8 @@ def test_gates(gate: str, passed: bool, tmp_path: Path) -> None:
         ("new.regression == 0", "no stage 'regression'"),
         ("new.retrieval@5 == 0", "a stage has no cutoff"),
         ("delta.recall >= nan", "finite number"),
-        ("delta.recall", "not a gate"),
-        ("new. == 0", "not a gate"),
+        ("delta.recall", "not a gate; write for example 'delta.recall@5 >= -0.01'"),
+        ("new. == 0", "not a gate; write for example 'delta.recall@5 >= -0.01'"),
     ],
 )
 def test_wrong_gates_say_what_is_wrong(gate: str, says: str, tmp_path: Path) -> None:

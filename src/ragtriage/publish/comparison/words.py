@@ -57,9 +57,24 @@ def verdict(report: doc.ComparisonReport) -> str:
         said = f"{changed['regressed']:,} of {wording.count(n, 'case')} regressed"
     elif others:
         said = f"None of {wording.count(n, 'case')} regressed"
+    elif nothing_measured(report):
+        return f"Nothing measured: {wording.count(n, 'case')}, no metric scored in both runs"
     else:
         return f"No difference: {wording.count(n, 'case')}, every stage and metric the same"
     return f"{said}; {others}" if others else said
+
+
+def outcome(report: doc.ComparisonReport) -> str:
+    """Whether the gates hold, and what else the comparison fails by."""
+    said = [wording.gates(report["gates"])[0]]
+    said += ["coverage regression"] if report["coverage"] else []
+    said += ["nothing measured"] if nothing_measured(report) else []
+    return "; ".join(said)
+
+
+def nothing_measured(report: doc.ComparisonReport) -> bool:
+    """No metric is scored in both runs on any case: that is not the same as no difference."""
+    return not any(row["n_paired"] for row in report["deltas"] if row["slice"] == "all")
 
 
 def facts(report: doc.ComparisonReport) -> list[tuple[str, str]]:
@@ -95,7 +110,10 @@ def about(row: doc.AboutRow) -> str:
 
 def notices(report: doc.ComparisonReport) -> list[str]:
     """What must be known before a number is read."""
-    told = [
+    told = (
+        ["nothing measured: no metric is scored in both runs"] if nothing_measured(report) else []
+    )
+    told += [
         sentence(row["metrics"], row["n_lost"], row["example_case_ids"])
         for row in report["lost_together"]
     ]
