@@ -29,7 +29,7 @@ from tests import oracle, strategies
 Record = dict[str, Any]
 Key = tuple[Any, ...]
 
-FIXTURES = int(os.environ.get("RAGTRIAGE_ORACLE_FIXTURES", "55"))
+FIXTURES = int(os.environ.get("RAGTRIAGE_ORACLE_FIXTURES", "16"))
 SHOWN = 8
 SCALAR = {"required_ids": "source", "expected_answers": "expected_answer"}
 LABELS = {"required_ids", "required_groups", "grades"}
@@ -359,7 +359,7 @@ def test_scalar_sources_and_answers(number: int, tmp_path: Path) -> None:
     check(fixture, run_of(fixture, tmp_path))
 
 
-@pytest.mark.parametrize("number", range(FIXTURES // 10))
+@pytest.mark.parametrize("number", range(FIXTURES // 10 or 1))
 def test_contracts_change_no_number(number: int, tmp_path: Path) -> None:
     fixture = Drawn.numbered(number, contract=("citation", "ranking", "answer")[number % 3])
     check(fixture, run_of(fixture, tmp_path))

@@ -315,7 +315,7 @@ class TestBaseline:
         assert snapshot(runs[0].parent) == before
 
     @pytest.mark.parametrize(
-        "option", [("--test",), ("--max-regressions", "1"), ("--allow", "cases"), ("--seed", "2")]
+        "option", [("--test",), ("--max-regressions", "1"), ("--allow", "cases")]
     )
     def test_without_it_there_is_one_run(self, cli: Command, option: tuple[str, ...]) -> None:
         source = CONTRACTS / "answer.jsonl"

@@ -178,7 +178,7 @@ def test_schema_prints_them(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["schema", "--format", "json"]) == 0
     tables = json.loads(capsys.readouterr().out)["tables"]
     for name, model in TABLES.items():
-        key = f"comparison {name}"
+        key = f"comparison/{name}"
         assert f"TABLE {key}" in shown
         assert list(tables[key]) == list(model.to_schema().columns)
 
