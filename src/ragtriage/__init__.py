@@ -7,33 +7,46 @@ from typing import TYPE_CHECKING, Any
 from ragtriage.version import __version__
 
 if TYPE_CHECKING:
+    from ragtriage.accepting import accept_run, accepted_run
     from ragtriage.agreement_run import Agreement, measure_agreement
     from ragtriage.comparing import Comparison, compare
     from ragtriage.errors import InputError, RagtriageError, UsageError
+    from ragtriage.history_run import History, build_history
     from ragtriage.pipeline import evaluate
+    from ragtriage.read.accepted import Accepted
     from ragtriage.run import Run
 
 __all__ = [
+    "Accepted",
     "Agreement",
     "Comparison",
+    "History",
     "InputError",
     "RagtriageError",
     "Run",
     "UsageError",
     "__version__",
+    "accept_run",
+    "accepted_run",
+    "build_history",
     "compare",
     "evaluate",
     "measure_agreement",
 ]
 
 _HOMES = {
+    "Accepted": "ragtriage.read.accepted",
     "Agreement": "ragtriage.agreement_run",
+    "History": "ragtriage.history_run",
     "InputError": "ragtriage.errors",
     "RagtriageError": "ragtriage.errors",
     "UsageError": "ragtriage.errors",
     "Run": "ragtriage.run",
     "compare": "ragtriage.comparing",
     "Comparison": "ragtriage.comparing",
+    "accept_run": "ragtriage.accepting",
+    "accepted_run": "ragtriage.accepting",
+    "build_history": "ragtriage.history_run",
     "evaluate": "ragtriage.pipeline",
     "measure_agreement": "ragtriage.agreement_run",
 }

@@ -195,6 +195,45 @@ def agreement(**flags: Any) -> int:
 
 
 @cli.command()
+@click.argument("directory", metavar="DIR")
+def history(directory: str) -> int:
+    """Write DIR/index.html: all runs of DIR over time, on one page.
+
+    DIR: the folder that runs are written to. Metrics by slice, stages, gates, the newest
+    regressions, a link to each report; folders that are no finished run are listed with the reason.
+    Exit code 0: written; 2: DIR has no run, or its index.html is not ours; 3: internal error.
+    """
+    from ragtriage.history_run import build_history  # noqa: PLC0415 - as above
+    from ragtriage.publish.history import words  # noqa: PLC0415 - as above
+
+    built = build_history(directory)
+    _print(words.told(built.document))
+    _say(f"history: {built.path}")
+    return EXIT_PASSED
+
+
+@cli.command()
+@click.argument("run", metavar="RUN")
+@click.option(
+    "--out", default="reports", metavar="DIR", help="Where an ID is looked for [reports/]."
+)
+@click.option("--force", is_flag=True, help="Also a run whose gates failed.")
+def accept(run: str, out: str, *, force: bool) -> int:
+    """Mark a run as the accepted one, in accepted.json beside its folder.
+
+    RUN: a finished run's folder, or its ID in --out. Nothing in the run's folder is changed.
+    Exit code 0: accepted; 2: no finished run, or its gates failed and --force is not given.
+    """
+    from ragtriage.accepting import accept_run  # noqa: PLC0415 - as above
+
+    accepted = accept_run(run, out=out, force=force)
+    before = f", before it {accepted.previous}" if accepted.previous else ""
+    failed = "" if accepted.passed else ", although its gates failed"
+    _print(f"accepted: {accepted.run_id}{failed}{before}\n")
+    return EXIT_PASSED
+
+
+@cli.command()
 @click.option("--example", metavar="CONTRACT", help="Print a starter file for a contract.")
 @click.option("--format", "format_", default="text", metavar="text|json", help="How it is printed.")
 def schema(example: str | None, format_: str) -> int:

@@ -1,6 +1,6 @@
 """A run's folder, whole or absent: written out of sight, then renamed into place.
 
-The only module that creates, renames or removes anything on disk.
+The only module that creates, renames or removes a folder; single files: `single_file`.
 """
 
 from __future__ import annotations

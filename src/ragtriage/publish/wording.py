@@ -257,10 +257,17 @@ def label(row: doc.SummaryRow) -> str:
     return row["metric"] if row["k"] is None else f"{row['metric']}@{row['k']}"
 
 
+def main_metrics(contract: str) -> list[str]:
+    """The few metrics shown per slice and in the terminal, by base name."""
+    return [*_WORDS["metrics"]["main"], *_WORDS["metrics"].get(contract, ())]
+
+
 def is_main(row: doc.SummaryRow, run: doc.RunEntry) -> bool:
     """One of the few metrics shown per slice and in the terminal, at the first cutoff."""
-    main = [*_WORDS["metrics"]["main"], *_WORDS["metrics"].get(run["contract"], ())]
-    return row["metric"] in main and row["k"] in (None, *run["cutoffs"][:1])
+    return row["metric"] in main_metrics(run["contract"]) and row["k"] in (
+        None,
+        *run["cutoffs"][:1],
+    )
 
 
 def metrics(report: doc.Report) -> list[MetricLine]:
