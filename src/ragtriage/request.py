@@ -44,6 +44,16 @@ RUN_ID = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}")
 
 Cutoff = Annotated[StrictInt, Field(ge=1, le=LARGEST_CUTOFF)]
 Threshold = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False, strict=True)]
+# Of a flow, not of a run: it says nothing about results.
+TimeLimit = Annotated[
+    float | None,
+    Field(
+        gt=0,
+        allow_inf_nan=False,
+        description="Seconds after which the work is killed, whatever it is doing. The flow has "
+        "then failed; what was published before stays.",
+    ),
+]
 
 
 class EvaluateRequest(BaseModel):
