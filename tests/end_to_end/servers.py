@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import time
+import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -86,5 +87,13 @@ def _asked(server: dict[str, str], what: str, body: bytes | None) -> Any:
         data=body,
         headers={"content-type": "application/json"},
     )
-    with urllib.request.urlopen(request, timeout=10) as answer:
-        return json.load(answer)
+    for _ in range(20):
+        try:
+            with urllib.request.urlopen(request, timeout=30) as answer:
+                return json.load(answer)
+        except urllib.error.HTTPError as error:
+            # SQLite is busy with another writer; the server asks to come back.
+            if error.code != 503:
+                raise
+            time.sleep(0.5)
+    pytest.fail(f"the server stays busy: {what}")
