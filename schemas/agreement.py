@@ -38,13 +38,17 @@ class Pairs(_Strict):
     agreed: pl.Int64 = column("pairs of equal labels", required=True)
     agreement: pl.Float64 = column("agreed ÷ n_pairs, 0 to 1; null where there is none")
     both_true: pl.Int64 = column("items that both call true; null over all people")
-    only_a_true: pl.Int64 = column("items that only reviewer_a calls true")
-    only_b_true: pl.Int64 = column("items that only reviewer_b calls true")
-    both_false: pl.Int64 = column("items that both call false")
+    only_a_true: pl.Int64 = column(
+        "items that only reviewer_a calls true", null="in the rows over all people"
+    )
+    only_b_true: pl.Int64 = column(
+        "items that only reviewer_b calls true", null="in the rows over all people"
+    )
+    both_false: pl.Int64 = column("items that both call false", null="in the rows over all people")
     kappa: pl.Float64 = column("Cohen's κ; null where undefined, and for more than two people")
-    kappa_reason: pl.String = column("why κ is null")
+    kappa_reason: pl.String = column("why κ is null", null="κ is defined")
     alpha: pl.Float64 = column("Krippendorff's α for nominal labels; null where undefined")
-    alpha_reason: pl.String = column("why α is null")
+    alpha_reason: pl.String = column("why α is null", null="α is defined")
 
 
 class Judges(_Strict):
@@ -59,14 +63,22 @@ class Judges(_Strict):
     fp: pl.Int64 = column("true by the judge, false by people", required=True)
     tn: pl.Int64 = column("both false", required=True)
     fn: pl.Int64 = column("false by the judge, true by people", required=True)
-    sensitivity: pl.Float64 = column("tp ÷ (tp + fn)")
-    sensitivity_reason: pl.String = column("why it is null")
-    specificity: pl.Float64 = column("tn ÷ (tn + fp)")
-    specificity_reason: pl.String = column("why it is null")
-    precision: pl.Float64 = column("tp ÷ (tp + fp)")
-    precision_reason: pl.String = column("why it is null")
-    kappa: pl.Float64 = column("Cohen's κ of judge and settled label")
-    kappa_reason: pl.String = column("why it is null")
+    sensitivity: pl.Float64 = column(
+        "tp ÷ (tp + fn)", null="nothing to divide by; the next column says why"
+    )
+    sensitivity_reason: pl.String = column("why it is null", null="the value is defined")
+    specificity: pl.Float64 = column(
+        "tn ÷ (tn + fp)", null="nothing to divide by; the next column says why"
+    )
+    specificity_reason: pl.String = column("why it is null", null="the value is defined")
+    precision: pl.Float64 = column(
+        "tp ÷ (tp + fp)", null="nothing to divide by; the next column says why"
+    )
+    precision_reason: pl.String = column("why it is null", null="the value is defined")
+    kappa: pl.Float64 = column(
+        "Cohen's κ of judge and settled label", null="undefined; the next column says why"
+    )
+    kappa_reason: pl.String = column("why it is null", null="κ is defined")
     min_validated: pl.Int64 = column("labels in common that were asked for", required=True)
     validated: pl.Boolean = column("n is at least that; no verdict on quality", required=True)
 
@@ -77,8 +89,12 @@ class Disagreements(_Strict):
     run_id: pl.String = column("the run", required=True)
     target: pl.String = column("as in the pairs", required=True)
     case_id: pl.String = column("the case", required=True)
-    claim_id: pl.String = column("the claim, if the label is of one")
-    evidence_id: pl.String = column("the passage, if the label is of one")
+    claim_id: pl.String = column(
+        "the claim, if the label is of one", null="the label is of no claim"
+    )
+    evidence_id: pl.String = column(
+        "the passage, if the label is of one", null="the label is of no passage"
+    )
     state: pl.String = column("disputed, or adjudicated", required=True)
     label: pl.Boolean = column("the settled label; null while disputed")
     labels: pl.List = column("people's labels, by name", required=True, inner=LABEL)
@@ -92,10 +108,14 @@ class JudgeDisagreements(_Strict):
     judge: pl.String = column("the judge", required=True)
     target: pl.String = column("as in the pairs", required=True)
     case_id: pl.String = column("the case", required=True)
-    claim_id: pl.String = column("the claim, if the label is of one")
-    evidence_id: pl.String = column("the passage, if the label is of one")
+    claim_id: pl.String = column(
+        "the claim, if the label is of one", null="the label is of no claim"
+    )
+    evidence_id: pl.String = column(
+        "the passage, if the label is of one", null="the label is of no passage"
+    )
     judge_label: pl.Boolean = column("what the judge says", required=True)
-    judge_note: pl.String = column("and why")
+    judge_note: pl.String = column("and why", null="the judge gave none")
     label: pl.Boolean = column("the settled label", required=True)
     state: pl.String = column("agreed or adjudicated", required=True)
     labels: pl.List = column("people's labels, by name", required=True, inner=LABEL)

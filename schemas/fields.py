@@ -54,12 +54,14 @@ class FieldInfo:
 
     `evidence`: in every record of a file or in none; a record that lacks it is an error.
     `label`: a Boolean given by a person or a system; anything else is no label.
+    `null`: what null means in a written table, where `about` does not say so.
     """
 
     about: str
     aliases: tuple[Alias, ...] = ()
     evidence: bool = False
     label: bool = False
+    null: str = ""
 
 
 def field(
@@ -69,6 +71,7 @@ def field(
     label: bool = False,
     required: bool = False,
     inner: Any = None,
+    null: str = "",
 ) -> Any:
     """A model field: nullable unless `required`, with its aliases and meaning as metadata."""
     info = FieldInfo(
@@ -76,6 +79,7 @@ def field(
         aliases=tuple(Alias(alias) if isinstance(alias, str) else alias for alias in aliases),
         evidence=evidence,
         label=label,
+        null=null,
     )
     return pa.Field(
         nullable=not required,

@@ -33,25 +33,50 @@ class CaseResults(Cases):
     )
     stage: pl.String = column("where the case broke, or pass", required=True)
     break_point: pl.String = column("how it broke; null for a pass")
-    missing: pl.List = column("undelivered requirements, each by its first ID", inner=pl.String)
-    lucky: pl.Boolean = column("a right answer although required evidence was missing")
-    answer_label: pl.Boolean = column("is the answer right, by the label in force?")
-    label_source: pl.String = column(
-        "staff, review, judge, claims or match: where the answer label is from"
+    missing: pl.List = column(
+        "undelivered requirements, each by its first ID",
+        inner=pl.String,
+        null="not known: see the stage",
     )
-    unsupported_claims: pl.List = column("proposed claims without support", inner=pl.String)
-    omitted_claims: pl.List = column("required claims not proposed", inner=pl.String)
-    disputed_claims: pl.List = column("proposed claims on which people disagree", inner=pl.String)
+    lucky: pl.Boolean = column(
+        "a right answer although required evidence was missing",
+        null="no answer label, or delivery is not known",
+    )
+    answer_label: pl.Boolean = column(
+        "is the answer right, by the label in force?", null="no label, or people dispute it"
+    )
+    label_source: pl.String = column(
+        "staff, review, judge, claims or match: where the answer label is from",
+        null="no answer label",
+    )
+    unsupported_claims: pl.List = column(
+        "proposed claims without support", inner=pl.String, null="claims are not observed"
+    )
+    omitted_claims: pl.List = column(
+        "required claims not proposed",
+        inner=pl.String,
+        null="claims or required claims are not observed",
+    )
+    disputed_claims: pl.List = column(
+        "proposed claims on which people disagree", inner=pl.String, null="claims are not observed"
+    )
     answer_disputed: pl.Boolean = column(
         "people disagree on the answer as a whole and nobody adjudicated", required=True
     )
     context_observed: pl.Boolean = column("does the stage rest on the real context?", required=True)
-    findings: pl.List = column("what a person should look at", inner=pl.String)
+    findings: pl.List = column(
+        "what a person should look at",
+        inner=pl.String,
+        null="never: nothing to look at is an empty list",
+    )
     near_misses: pl.List = column(
         "required IDs and retrieved ones that differ only in case, white space or Unicode form",
         inner=pl.Struct({"required": pl.String, "retrieved": pl.String}),
+        null="there is none",
     )
-    next_check: pl.String = column("what to look at first for this break point")
+    next_check: pl.String = column(
+        "what to look at first for this break point", null="the case passed"
+    )
 
 
 class Evidence(_Strict):
@@ -62,19 +87,38 @@ class Evidence(_Strict):
     requirement: pl.Int64 = column("0-based place of the requirement in its case", required=True)
     ids: pl.List = column("its interchangeable IDs, as given", required=True, inner=pl.String)
     in_source: pl.Boolean = column("some member is in the source; null without a corpus")
-    in_index: pl.Boolean = column("some member in the source is indexed")
-    in_chunks: pl.Boolean = column("some indexed member survived chunking whole")
-    in_candidates: pl.Boolean = column("some member was a candidate before reranking")
-    filtered: pl.Boolean = column("some member was removed by a filter")
-    retrieved_rank: pl.Int64 = column("1-based rank of its first authorised member")
-    retrieved_id: pl.String = column("that member")
-    in_top_k: pl.Boolean = column("that rank is within the first cutoff")
-    in_context: pl.Boolean = column("an authorised member was put in front of the model")
-    context_rank: pl.Int64 = column("its 1-based place in the context")
-    context_size: pl.Int64 = column("distinct IDs in the context")
-    cited: pl.Boolean = column("an authorised member was cited")
-    delivered: pl.Boolean = column("in the context; where that is not observed, in the first k")
-    lost_at: pl.String = column("where an undelivered requirement was lost")
+    in_index: pl.Boolean = column("some member in the source is indexed", null="not given")
+    in_chunks: pl.Boolean = column("some indexed member survived chunking whole", null="not given")
+    in_candidates: pl.Boolean = column(
+        "some member was a candidate before reranking", null="candidates are not observed"
+    )
+    filtered: pl.Boolean = column(
+        "some member was removed by a filter", null="what was filtered is not observed"
+    )
+    retrieved_rank: pl.Int64 = column(
+        "1-based rank of its first authorised member", null="never returned, or not observed"
+    )
+    retrieved_id: pl.String = column("that member", null="never returned, or not observed")
+    in_top_k: pl.Boolean = column(
+        "that rank is within the first cutoff", null="what was retrieved is not observed"
+    )
+    in_context: pl.Boolean = column(
+        "an authorised member was put in front of the model", null="the context is not observed"
+    )
+    context_rank: pl.Int64 = column(
+        "its 1-based place in the context", null="not in the context, or not observed"
+    )
+    context_size: pl.Int64 = column(
+        "distinct IDs in the context", null="the context is not observed"
+    )
+    cited: pl.Boolean = column("an authorised member was cited", null="citations are not observed")
+    delivered: pl.Boolean = column(
+        "in the context; where that is not observed, in the first k",
+        null="neither is observed, or the case failed",
+    )
+    lost_at: pl.String = column(
+        "where an undelivered requirement was lost", null="delivered, or that is not known"
+    )
 
 
 class Claims(_Strict):
@@ -88,18 +132,22 @@ class Claims(_Strict):
     supported: pl.Boolean = column(
         "the label in force; null where there is none, people dispute it or the claim is not made"
     )
-    label_source: pl.String = column("inline, review or judge: where that label is from")
+    label_source: pl.String = column(
+        "inline, review or judge: where that label is from", null="there is no label in force"
+    )
     disputed: pl.Boolean = column("people disagree and nobody adjudicated", required=True)
     conflict: pl.Boolean = column(
         "the settled review overrides another inline label", required=True
     )
-    cited_ids: pl.List = column("what the claim cites", inner=pl.String)
-    citation_valid: pl.Boolean = column("it cites something, all of it supplied")
+    cited_ids: pl.List = column("what the claim cites", inner=pl.String, null="not given")
+    citation_valid: pl.Boolean = column(
+        "it cites something, all of it supplied", null="not observed, or the claim is not made"
+    )
     hallucination: pl.String = column(
         "of an unsupported claim: intrinsic (cites supplied evidence) or extrinsic (cites none); "
         "null where its citations are not given"
     )
-    text: pl.String = column("what it says")
+    text: pl.String = column("what it says", null="not given")
 
 
 class Rejects(_Strict):
@@ -108,7 +156,7 @@ class Rejects(_Strict):
     run_id: pl.String = column("the run", required=True)
     source_file: pl.String = column("the input file", required=True)
     line: pl.Int64 = column("physical line where the record starts", required=True)
-    case_id: pl.String = column("the case, where it could be read")
+    case_id: pl.String = column("the case, where it could be read", null="it could not be read")
     field: pl.String = column("the field at fault", required=True)
     rule: pl.String = column("the rule's stable ID", required=True)
     message: pl.String = column("what is wrong and what to do", required=True)
@@ -129,12 +177,26 @@ class Summary(_Strict):
     )
     metric: pl.String = column("the metric's base name", required=True)
     k: pl.Int64 = column("the cutoff, null when there is none")
-    mean: pl.Float64 = column("sum over scored cases ÷ n_scored: the macro average")
-    weighted_mean: pl.Float64 = column("the same, weighted by the cases' weights")
-    pooled: pl.Float64 = column("numerator ÷ denominator: the micro average of a ratio")
-    sum: pl.Float64 = column("sum of the values; unauthorized counts include failed cases")
-    numerator: pl.Int64 = column("sum of a ratio's numerators")
-    denominator: pl.Int64 = column("sum of a ratio's denominators")
+    mean: pl.Float64 = column(
+        "sum over scored cases ÷ n_scored: the macro average",
+        null="no case was scored: undefined, not 0",
+    )
+    weighted_mean: pl.Float64 = column(
+        "the same, weighted by the cases' weights", null="no case was scored"
+    )
+    pooled: pl.Float64 = column(
+        "numerator ÷ denominator: the micro average of a ratio",
+        null="no ratio, or a denominator of 0",
+    )
+    sum: pl.Float64 = column(
+        "sum of the values; unauthorized counts include failed cases", null="nothing to sum"
+    )
+    numerator: pl.Int64 = column(
+        "sum of a ratio's numerators", null="no ratio, or no case was scored"
+    )
+    denominator: pl.Int64 = column(
+        "sum of a ratio's denominators", null="no ratio, or no case was scored"
+    )
     n_scored: pl.Int64 = column("cases in the mean", required=True)
     n_undefined: pl.Int64 = column("cases run for which the metric is undefined", required=True)
     n_not_run: pl.Int64 = column("cases that failed", required=True)

@@ -62,17 +62,19 @@ def gate_row(gate: str, value: float | None, threshold: float, *, passed: bool) 
 
 def store_run(
     top: Path,
-    run_id: str,
+    name: str,
+    /,
     *,
     started: datetime = FIRST,
     summary: list[dict[str, Any]] | None = None,
     stages: list[dict[str, Any]] | None = None,
     gates: list[dict[str, Any]] | None = None,
     n_cases: int = 10,
+    changes: dict[str, Any] | None = None,
     **manifest: Any,
 ) -> Path:
-    """A finished run's folder, without cases or reports."""
-    folder = top / run_id
+    """A finished run's folder, without cases or reports; `changes`, `manifest`: its entries."""
+    folder = top / name
     folder.mkdir(parents=True)
     gates = gates or []
     tables: dict[str, tuple[type[pa.DataFrameModel], list[dict[str, Any]]]] = {
@@ -81,11 +83,11 @@ def store_run(
         "gates": (results.Gates, gates),
         "findings": (results.Findings, []),
     }
-    for name, (model, rows) in tables.items():
-        tagged = [{"run_id": run_id, **row} for row in rows]
-        frame_of(model, tagged).write_parquet(folder / f"{name}.parquet")
+    for table, (model, rows) in tables.items():
+        tagged = [{"run_id": name, **row} for row in rows]
+        frame_of(model, tagged).write_parquet(folder / f"{table}.parquet")
     entries = {
-        "run_id": run_id,
+        "run_id": name,
         "status": "complete",
         "passed": all(gate["passed"] for gate in gates),
         "version": __version__,
@@ -94,7 +96,8 @@ def store_run(
         "contract": "answer",
         "cutoffs": [5],
         "rows": {"cases": n_cases, "not_run": 0},
-    } | manifest
+    }
+    entries |= manifest | (changes or {})
     (folder / "manifest.json").write_text(json.dumps(entries), encoding="utf-8")
     return folder
 

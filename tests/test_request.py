@@ -41,6 +41,8 @@ def test_cutoffs_keep_their_order_and_collapse() -> None:
         ({"inputs": ["x"], "run_id": "../out"}, "cannot name a run"),
         ({"inputs": ["x"], "run_id": ".hidden"}, "cannot name a run"),
         ({"inputs": ["x"], "run_id": "compare-a"}, "cannot name a run"),
+        ({"inputs": ["x"], "run_id": "index.html"}, "a file of that name stands beside runs"),
+        ({"inputs": ["x"], "run_id": "accepted.json"}, "a file of that name stands beside runs"),
         ({"inputs": ["x"], "run_id": ""}, "cannot name a run"),
         ({"inputs": ["x"], "run_id": "a\n"}, "cannot name a run"),
     ],

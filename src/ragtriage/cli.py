@@ -235,17 +235,20 @@ def accept(run: str, out: str, *, force: bool) -> int:
 
 @cli.command()
 @click.option("--example", metavar="CONTRACT", help="Print a starter file for a contract.")
-@click.option("--format", "format_", default="text", metavar="text|json", help="How it is printed.")
+@click.option(
+    "--format", "format_", default="text", metavar="text|json|markdown|sql", help="How, or which."
+)
 def schema(example: str | None, format_: str) -> int:
-    """Print what may be read and what is written, from the models themselves."""
+    """Print what may be read and what is written, from the models themselves.
+
+    As text or JSON: inputs, contracts, rules, tables and metrics. As markdown: the written tables,
+    for those who build dashboards on them. As sql: DuckDB views over reports/*/.
+    """
     from ragtriage.publish import contract  # noqa: PLC0415 - as above
 
-    if format_ not in ("text", "json"):
-        raise click.UsageError(f"--format: {format_!r} is not one of text, json")
-    if example is not None:
-        _print(contract.example(example))
-    else:
-        _print(contract.as_json() if format_ == "json" else contract.as_text())
+    if format_ not in contract.FORMATS:
+        raise click.UsageError(f"--format: {format_!r} is not one of {', '.join(contract.FORMATS)}")
+    _print(contract.printed(format_) if example is None else contract.example(example))
     return EXIT_PASSED
 
 

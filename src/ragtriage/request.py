@@ -40,6 +40,7 @@ _LISTS = (
     "allow",
     "test_metric",
 )
+BESIDE_RUNS = ("index.html", "accepted.json")
 RUN_ID = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}")
 
 Cutoff = Annotated[StrictInt, Field(ge=1, le=LARGEST_CUTOFF)]
@@ -136,6 +137,10 @@ class EvaluateRequest(BaseModel):
             raise ValueError(
                 f"{run_id!r} cannot name a run: use letters, digits, '.', '_', '-', "
                 "not starting with '.', 'compare-' or 'agreement-'"
+            )
+        if run_id in BESIDE_RUNS:
+            raise ValueError(
+                f"{run_id!r} cannot name a run: a file of that name stands beside runs"
             )
         return run_id
 

@@ -63,6 +63,8 @@ def test_its_top_level_is_ragtriage_alone(wheel: Path) -> None:
         "publish/templates/report.html.j2",
         "publish/templates/report.css",
         "publish/templates/words.toml",
+        "publish/templates/history.js",
+        "publish/templates/views.sql",
     ):
         assert f"ragtriage/{needed}" in names
     assert any(name.endswith("licenses/LICENSE") for name in names)

@@ -19,8 +19,8 @@ from ragtriage.history.document import (
 from ragtriage.history.series import choose_slices, slice_series
 from ragtriage.stages import PASS
 
-# Means in the page, all runs and slices together: some six megabytes.
-BUDGET = 400_000
+# Means in the page, all runs and slices together: some eight megabytes.
+BUDGET = 800_000
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from ragtriage.metrics import REGISTRY
 from ragtriage.publish.folder import to_json
 from ragtriage.schemas import agreement, comparison, results
 from ragtriage.schemas.contracts import CONTRACTS
-from ragtriage.schemas.fields import Alias
+from ragtriage.schemas.fields import Alias, FieldInfo
 from ragtriage.schemas.inputs import Cases, Corpus, dtypes, infos
 from ragtriage.schemas.reviews import Reviews
 from ragtriage.schemas.rules import RULES
@@ -23,7 +23,7 @@ _INPUTS: dict[str, type[pa.DataFrameModel]] = {
     "corpus": Corpus,
     "reviews": Reviews,
 }
-_TABLES: dict[str, type[pa.DataFrameModel]] = {
+TABLES: dict[str, type[pa.DataFrameModel]] = {
     "cases": results.CaseResults,
     "evidence": results.Evidence,
     "claims": results.Claims,
@@ -42,6 +42,7 @@ _TABLES: dict[str, type[pa.DataFrameModel]] = {
     "comparison tests": comparison.Tests,
     "comparison intervals": comparison.Intervals,
 }
+FORMATS = ("text", "json", "markdown", "sql")
 # One value a field, so that a starter file is a case that passes.
 _VALUES: dict[str, Any] = {
     "case_id": "case-1",
@@ -91,6 +92,15 @@ def example(name: str) -> str:
     return "".join(json.dumps(record) + "\n" for record in (first, second))
 
 
+def printed(name: str) -> str:
+    """The contract in one of `FORMATS`."""
+    if name in ("text", "json"):
+        return as_json() if name == "json" else as_text()
+    from ragtriage.publish import contract_page, views  # noqa: PLC0415 - they build on this one
+
+    return views.script() if name == "sql" else contract_page.page()
+
+
 def as_json() -> str:
     """Everything, for programs."""
     return to_json(
@@ -108,7 +118,7 @@ def as_json() -> str:
                 for contract in CONTRACTS.values()
             },
             "rules": {rule.id: rule.message for rule in RULES.values()},
-            "tables": {name: _fields(model, aliases=False) for name, model in _TABLES.items()},
+            "tables": {name: _fields(model, aliases=False) for name, model in TABLES.items()},
             "metrics": {
                 metric.name: {
                     "family": metric.family,
@@ -137,7 +147,7 @@ def as_text() -> str:
         lines.append(f"  {contract.name}: {contract.about}")
         lines.append(f"      requires {', '.join(contract.requires)}{either}")
     lines += ["", "RULES", *(f"  {rule.id}: {rule.message}" for rule in RULES.values()), ""]
-    for name, model in _TABLES.items():
+    for name, model in TABLES.items():
         lines += [f"TABLE {name}", *_described(model, aliases=False), ""]
     lines.append("METRICS (columns of the case table, rows of the summary)")
     lines += [f"  {m.name} ({m.family}, {m.kind}): {m.about}" for m in REGISTRY.values()]
@@ -149,12 +159,27 @@ def _fields(model: type[pa.DataFrameModel], *, aliases: bool) -> dict[str, Any]:
     nullable = {name: column.nullable for name, column in model.to_schema().columns.items()}
     fields: dict[str, Any] = {}
     for name, dtype in types.items():
-        fields[name] = {"type": _type(dtype), "null": nullable[name], "about": about[name].about}
+        fields[name] = {
+            "type": type_name(dtype),
+            "null": nullable[name],
+            "about": about[name].about,
+        }
+        if not aliases:
+            fields[name]["null_means"] = null_meaning(about[name], nullable=nullable[name])
         if aliases:
             fields[name]["aliases"] = [
                 {"name": alias.name, "only": _only(alias)} for alias in about[name].aliases
             ]
     return fields
+
+
+def null_meaning(info: FieldInfo, *, nullable: bool) -> str | None:
+    """What null means in a written column, where its meaning does not say so; None: never null."""
+    if not nullable:
+        return None
+    if info.null:
+        return info.null
+    return "see the meaning" if "null" in info.about else "not given, or not applicable"
 
 
 def _only(alias: Alias) -> list[str]:
@@ -181,9 +206,10 @@ def _described(model: type[pa.DataFrameModel], *, aliases: bool) -> list[str]:
     return lines
 
 
-def _type(dtype: Any) -> str:
+def type_name(dtype: Any) -> str:
+    """A polars type as the documents write it."""
     if isinstance(dtype, pl.List):
-        return f"List[{_type(dtype.inner)}]"
+        return f"List[{type_name(dtype.inner)}]"
     if isinstance(dtype, pl.Struct):
-        return "{" + ", ".join(f"{m.name}: {_type(m.dtype)}" for m in dtype.fields) + "}"
+        return "{" + ", ".join(f"{m.name}: {type_name(m.dtype)}" for m in dtype.fields) + "}"
     return str(dtype)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import fcntl
 import os
 import secrets
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from ragtriage.errors import InputError, UsageError
@@ -21,12 +22,13 @@ def replace_file(target: Path, text: str) -> None:
     """
     work = target.with_name(f".{target.name}.{secrets.token_hex(4)}{_ENDING}")
     try:
-        _remove_dead(target)
-        with work.open("w", encoding="utf-8", errors="backslashreplace", newline="\n") as stream:
-            fcntl.flock(stream, fcntl.LOCK_EX)
-            stream.write(text)
-            stream.flush()
-            os.fsync(stream.fileno())
+        with _alone(target.parent) as alone:
+            if alone:
+                _remove_dead(target)
+            with work.open("w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
             work.replace(target)
     except OSError as error:
         reason = error.strerror or str(error)
@@ -36,6 +38,21 @@ def replace_file(target: Path, text: str) -> None:
     finally:
         with suppress(OSError):
             work.unlink(missing_ok=True)
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[bool]:
+    """One writer at a time, where the file system can lock a folder; says whether it can."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        except OSError:
+            yield False
+        else:
+            yield True
+    finally:
+        os.close(handle)
 
 
 def refuse_foreign(target: Path, mark: str) -> None:
@@ -60,8 +77,7 @@ def _head(target: Path) -> str:
 
 
 def _remove_dead(target: Path) -> None:
-    """What a killed process left half written: nobody holds its lock any more."""
+    """What a killed process left half written: nobody else is writing now."""
     for left in target.parent.glob(f".{target.name}.*{_ENDING}"):
-        with suppress(OSError), left.open("rb") as stream:
-            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        with suppress(OSError):
             left.unlink()

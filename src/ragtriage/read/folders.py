@@ -24,7 +24,8 @@ _MANIFEST = "manifest.json"
 # A manifest of ten thousand inputs is a few megabytes; what is larger is something else.
 _LARGEST = 1 << 26
 _KINDS: dict[Any, Kind] = {None: "run", "comparison": "comparison", "agreement": "agreement"}
-_RUN_ID = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}")
+# A comparison's name holds two run IDs; what may stand in a link needs no escape.
+_NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*")
 _NEEDED: dict[Kind, dict[str, type]] = {
     "run": {"passed": bool, "version": str, "contract": str, "cutoffs": list, "rows": dict},
     "comparison": {"passed": bool, "base": dict, "candidate": dict, "changed": dict, "rows": dict},
@@ -139,7 +140,7 @@ def _fault(manifest: dict[str, Any], kind: Kind, name: str) -> str | None:
         return f"{_MANIFEST} lacks {', '.join(lacking)}"
     if manifest["run_id"] != name:
         return f"a copy, or renamed: {_MANIFEST} names {manifest['run_id']!r}"
-    return None if _RUN_ID.fullmatch(name) else "its name is no run ID"
+    return None if _NAME.fullmatch(name) else "its name is no run ID"
 
 
 def _lacking(manifest: dict[str, Any], kind: Kind) -> list[str]:

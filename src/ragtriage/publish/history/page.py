@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+from collections.abc import Sequence
 from importlib import resources
 from typing import Any
 
@@ -88,13 +89,18 @@ def _slice(entry: SliceSeries) -> dict[str, Any]:
     return {
         "slice": _label(entry["slice"]),
         "value": _label(entry["value"]),
-        "cases": entry["cases"],
+        "cases": _short(entry["cases"]),
         "metrics": {
-            _label(label): [series["mean"], series["n"]]
+            _label(label): [_short(series["mean"]), _short(series["n"])]
             for label, series in entry["metrics"].items()
         },
-        "stages": {_label(stage): counts for stage, counts in entry["stages"].items()},
+        "stages": {_label(stage): _short(counts) for stage, counts in entry["stages"].items()},
     }
+
+
+def _short(values: Sequence[float | None]) -> Sequence[float | None] | float | None:
+    """One value per run; a value that is the same in all of them stands once, without a list."""
+    return values[0] if len(set(values)) == 1 else values
 
 
 def _label(text: str) -> str:

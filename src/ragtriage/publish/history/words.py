@@ -40,7 +40,7 @@ def gate_words(run: RunEntry) -> str:
         return "no gate" if run["passed"] else "failed without a gate"
     if failed:
         return f"{failed:,} of {wording.count(n, 'gate')} failed"
-    return "its gate holds" if n == 1 else f"all {n:,} gates hold"
+    return f"{n:,} of {wording.count(n, 'gate')} {'holds' if n == 1 else 'hold'}"
 
 
 def all_cases(document: HistoryDocument) -> SliceSeries | None:

@@ -1,6 +1,13 @@
 "use strict";
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
+  // A value that is the same in every run stands once.
+  const whole = (values) => Array.isArray(values) ? values : data.runs.map(() => values);
+  for (const entry of data.slices) {
+    entry.cases = whole(entry.cases);
+    for (const series of Object.values(entry.metrics)) series.forEach((values, place) => { series[place] = whole(values); });
+    for (const stage of Object.keys(entry.stages)) entry.stages[stage] = whole(entry.stages[stage]);
+  }
   const at = (id) => document.getElementById(id);
   const LINES = 12;
   const ROWS = 200;
@@ -136,7 +143,7 @@
 
   // A slice's values that have the metric, those of most cases first.
   function entriesOf(metric, slice) {
-    return data.slices.filter((entry) => entry.slice === slice && metric in entry.metrics)
+    return data.slices.filter((entry) => entry.slice === slice && Object.hasOwn(entry.metrics, metric))
       .sort((one, other) => latest(other) - latest(one));
   }
 
@@ -153,8 +160,8 @@
         type: "scatter", mode: "lines+markers", name: plain(named(entry)), connectgaps: false,
         x: data.runs.map((_, run) => run), y: series[0], hoverinfo: "text",
         hovertext: data.runs.map((id, run) => `${plain(named(entry))}<br>${plain(metric)} ${scored(series, entry, run)}<br>${time(run)}<br>${plain(id)}`),
-        line: { color: COLORS[place % COLORS.length], width: few ? 2 : 1.3, dash: DASHES[Math.floor(place / COLORS.length) % DASHES.length] },
-        marker: { size: few ? 6 : 3 },
+        line: { color: COLORS[place % COLORS.length], width: few ? 2 : 1, dash: DASHES[Math.floor(place / COLORS.length) % DASHES.length] },
+        marker: { size: few ? 6 : 2.5 },
       };
     });
     draw("metric-chart", traces, { showlegend: traces.length > 1 });
@@ -166,7 +173,7 @@
 
   function offerSlices() {
     const metric = at("metric").value;
-    const names = [...new Set(data.slices.filter((entry) => metric in entry.metrics).map((entry) => entry.slice))];
+    const names = [...new Set(data.slices.filter((entry) => Object.hasOwn(entry.metrics, metric)).map((entry) => entry.slice))];
     choices(at("slice"), names.map((name) => [name, name === "all" ? "all cases" : name]));
     offerValues();
   }
@@ -190,7 +197,7 @@
         type: "bar", name: plain(words(stage)), x: data.runs.map((_, run) => run), hoverinfo: "text",
         y: counts.map((n, run) => n === null ? null : n / entry.cases[run]),
         hovertext: counts.map((n, run) => n === null ? "" : `${plain(words(stage))}: ${count(n)} of ${count(entry.cases[run])} cases<br>${time(run)}<br>${plain(data.runs[run])}`),
-        textposition: "none", marker: { color: STAGES[stage] || "#999", line: { width: 0 } },
+        textposition: "none", marker: { color: Object.hasOwn(STAGES, stage) ? STAGES[stage] : "#999", line: { width: 0 } },
       };
     });
     draw("stage-chart", traces, {
