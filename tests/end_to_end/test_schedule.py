@@ -32,6 +32,7 @@ HASTE = {
     "PREFECT_SERVER_DEPLOYMENTS_CONCURRENCY_SLOT_WAIT_SECONDS": "1",
     "PREFECT_SERVER_SERVICES_SCHEDULER_LOOP_SECONDS": "2",
 }
+OUT = "my-nights"
 ENDED = {"COMPLETED", "FAILED", "CRASHED", "CANCELLED"}
 
 
@@ -125,7 +126,7 @@ def runs_in(folder: Path) -> set[str]:
 
 def test_the_readmes_commands_lead_to_an_accepted_run(place: Place) -> None:
     assert place.first.returncode == 0, place.first.stdout + place.first.stderr
-    reports = place.folder / "reports"
+    reports = place.folder / OUT
     accepted = json.loads((reports / "accepted.json").read_text(encoding="utf-8"))
     assert accepted["run_id"] in runs_in(reports)
     runs = posted(place.settings, "flow_runs/filter", sort="START_TIME_ASC", limit=1)
@@ -152,17 +153,17 @@ def test_the_deployments_are_as_prefect_yaml_says(place: Place) -> None:
 
 def test_the_other_deployment(place: Place) -> None:
     """Within its time limit, so in a process of its own."""
-    before = runs_in(place.folder / "reports")
+    before = runs_in(place.folder / OUT)
     deployment = got(place.settings, "deployments/name/evaluate/evaluate")["id"]
     run = ended(place, posted(place.settings, f"deployments/{deployment}/create_flow_run")["id"])
     assert run["state"]["type"] == "COMPLETED", run["state"]["message"]
     assert run["state"]["message"].startswith("28 of 50 cases did not pass")
-    assert len(runs_in(place.folder / "reports") - before) == 1
+    assert len(runs_in(place.folder / OUT) - before) == 1
 
 
 def test_a_night_that_the_schedule_starts(place: Place) -> None:
     """A second schedule, due in a few seconds and then not for a day."""
-    before = runs_in(place.folder / "reports")
+    before = runs_in(place.folder / OUT)
     deployment = got(place.settings, "deployments/name/nightly/nightly")["id"]
     due = (datetime.now(UTC) + timedelta(seconds=5)).isoformat()
     daily = {"active": True, "schedule": {"interval": 86_400, "anchor_date": due}}
@@ -176,10 +177,10 @@ def test_a_night_that_the_schedule_starts(place: Place) -> None:
     run = until(scheduled)
     assert run["state"]["type"] == "COMPLETED", run["state"]["message"]
     assert "No difference" in run["state"]["message"]
-    (new,) = runs_in(place.folder / "reports") - before
+    (new,) = runs_in(place.folder / OUT) - before
     assert f"# Night `{new}`: passed" in artifacts_of(place, run["id"])
-    accepted = json.loads((place.folder / "reports" / "accepted.json").read_text(encoding="utf-8"))
-    assert (place.folder / "reports" / f"compare-{accepted['run_id']}-{new}").is_dir()
+    accepted = json.loads((place.folder / OUT / "accepted.json").read_text(encoding="utf-8"))
+    assert (place.folder / OUT / f"compare-{accepted['run_id']}-{new}").is_dir()
 
 
 class Two(NamedTuple):
@@ -200,7 +201,7 @@ def two(place: Place) -> Two:
         ),
         encoding="utf-8",
     )
-    before = runs_in(place.folder / "reports")
+    before = runs_in(place.folder / OUT)
     run_b = "data/handbook/run-b.jsonl"
     gate = ["stage.generation <= 0.01"]
     asked = [
@@ -208,7 +209,7 @@ def two(place: Place) -> Two:
         triggered(place, evaluate={"cases": [f"data/handbook/{changed.name}"]}),
     ]
     gates, labels = (ended(place, one) for one in asked)
-    return Two(gates, labels, runs_in(place.folder / "reports") - before)
+    return Two(gates, labels, runs_in(place.folder / OUT) - before)
 
 
 def test_two_triggers_at_once_run_one_after_the_other(two: Two) -> None:
@@ -226,7 +227,7 @@ def test_failed_gates_are_a_failed_state_with_their_messages(place: Place, two: 
     left = artifacts_of(place, two.gates["id"])
     for said in ("stage.generation", "item-limit", "report.html", "index.html", ": failed"):
         assert said in left
-    history = (place.folder / "reports" / "index.html").read_text(encoding="utf-8")
+    history = (place.folder / OUT / "index.html").read_text(encoding="utf-8")
     assert all(run_id in history for run_id in two.published)
 
 
