@@ -21,6 +21,7 @@ from pydantic import (
 )
 
 from ragtriage.errors import UsageError, nearest
+from ragtriage.option_words import WORDS
 from ragtriage.schemas.agreement import MIN_VALIDATED
 from ragtriage.schemas.contracts import CONTRACTS
 from ragtriage.schemas.inputs import CASE_FIELDS, Cases, dtypes
@@ -57,10 +58,15 @@ TimeLimit = Annotated[
 ]
 
 
+def _described(schema: dict[str, Any]) -> None:
+    for name, field in schema["properties"].items():
+        field["description"] = WORDS[name]
+
+
 class EvaluateRequest(BaseModel):
     """One evaluation: what to read, how to score it, what must hold, where to write."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, json_schema_extra=_described)
 
     inputs: tuple[StrictStr, ...] = ()
     cases: tuple[StrictStr, ...] = ()

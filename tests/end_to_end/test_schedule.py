@@ -147,8 +147,9 @@ def test_the_deployments_are_as_prefect_yaml_says(place: Place) -> None:
         assert found["work_pool_name"] == "ragtriage"
     (schedule,) = [one["schedule"] for one in found["schedules"]]
     assert (schedule["cron"], schedule["timezone"]) == ("30 3 * * *", "Europe/Berlin")
-    described = found["parameter_openapi_schema"]["definitions"]["NightlyRequest"]["properties"]
-    assert all(field["description"] for field in described.values())
+    models = found["parameter_openapi_schema"]["definitions"]
+    for name in ("NightlyRequest", "EvaluateRequest"):
+        assert all(field["description"] for field in models[name]["properties"].values())
 
 
 def test_the_other_deployment(place: Place) -> None:
