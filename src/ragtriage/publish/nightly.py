@@ -69,7 +69,8 @@ def _stages(report: Report) -> str:
     for row in report["stages"]:
         if row["slice"] == "all":
             totals[row["stage"]] = totals.get(row["stage"], 0) + row["n"]
-    rows = [(prose(wording.stage_words(stage)), f"{n:,}") for stage, n in totals.items() if n]
+    ordered = sorted(totals.items(), key=lambda item: (item[0] != "pass", -item[1], item[0]))
+    rows = [(prose(wording.stage_words(stage)), f"{n:,}") for stage, n in ordered if n]
     return table(("Stage", "Cases>"), rows)
 
 
