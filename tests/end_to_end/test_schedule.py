@@ -42,6 +42,7 @@ class Place(NamedTuple):
     folder: Path
     settings: dict[str, str]
     environment: dict[str, str]
+    log: Path
     first: subprocess.CompletedProcess[str]
 
 
@@ -76,8 +77,9 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
             assert done.returncode == 0, done.stdout + done.stderr
         command = worker.removesuffix(" &").split()
         command[0] = str(Path(sys.executable).parent / command[0])
-        with started(command, home / "worker.log", environment, cwd=folder):
-            yield Place(folder, settings, environment, shell(run, folder, environment))
+        log = home / "worker.log"
+        with started(command, log, environment, cwd=folder):
+            yield Place(folder, settings, environment, log, shell(run, folder, environment))
 
 
 def triggered(place: Place, **changes: Any) -> str:
@@ -182,6 +184,19 @@ def test_a_night_that_the_schedule_starts(place: Place) -> None:
     assert f"# Night `{new}`: passed" in artifacts_of(place, run["id"])
     accepted = json.loads((place.folder / OUT / "accepted.json").read_text(encoding="utf-8"))
     assert (place.folder / OUT / f"compare-{accepted['run_id']}-{new}").is_dir()
+
+
+def test_an_input_that_comes_late_is_read_at_the_next_try(place: Place) -> None:
+    run_a = place.folder / "data" / "handbook" / "run-a.jsonl"
+    late = run_a.with_name("late.jsonl")
+    flow_run = triggered(
+        place, evaluate={"trace": [f"data/handbook/{late.name}"], "out": "late-input"}
+    )
+    until(lambda: "Retry 1/2" in place.log.read_text(encoding="utf-8"), 0.05)
+    shutil.copy2(run_a, late)
+    state = ended(place, flow_run)["state"]
+    assert state["type"] == "COMPLETED", state["message"]
+    assert len(runs_in(place.folder / "late-input")) == 1
 
 
 class Two(NamedTuple):
