@@ -38,8 +38,13 @@ class Deltas(_Strict):
     metric: pl.String = column("the metric's base name", required=True)
     k: pl.Int64 = column("the cutoff, null when there is none")
     base_mean: pl.Float64 = column("mean over the cases scored in both runs; null over none")
-    candidate_mean: pl.Float64 = column("the same of the candidate, over the same cases")
-    delta: pl.Float64 = column("candidate less base: the mean of the paired differences")
+    candidate_mean: pl.Float64 = column(
+        "the same of the candidate, over the same cases", null="no case is scored in both runs"
+    )
+    delta: pl.Float64 = column(
+        "candidate less base: the mean of the paired differences",
+        null="no case is scored in both runs",
+    )
     n_paired: pl.Int64 = column("cases scored in both runs", required=True)
     better: pl.Int64 = column("of these, cases that got better; null without a direction")
     worse: pl.Int64 = column("cases that got worse; null without a direction")
@@ -61,10 +66,18 @@ class ChangedCases(_Strict):
     base_break_point: pl.String = column("how it broke there; null for a pass")
     candidate_stage: pl.String = column("null where the candidate has no such case")
     candidate_break_point: pl.String = column("how it broke there; null for a pass")
-    metrics_better: pl.List = column("columns that got better", inner=pl.String)
-    metrics_worse: pl.List = column("columns that got worse", inner=pl.String)
-    metrics_lost: pl.List = column("columns no longer scored", inner=pl.String)
-    moved: pl.List = column("what moved in the ledger, in words", inner=pl.String)
+    metrics_better: pl.List = column(
+        "columns that got better", null="the case is in one run only", inner=pl.String
+    )
+    metrics_worse: pl.List = column(
+        "columns that got worse", null="the case is in one run only", inner=pl.String
+    )
+    metrics_lost: pl.List = column(
+        "columns no longer scored", null="the case is in one run only", inner=pl.String
+    )
+    moved: pl.List = column(
+        "what moved in the ledger, in words", null="the case is in one run only", inner=pl.String
+    )
 
 
 class Tests(_Strict):
@@ -81,12 +94,18 @@ class Tests(_Strict):
     method: pl.String = column(
         "exact, monte-carlo, or none where nothing was tested", required=True
     )
-    samples: pl.Int64 = column("sign patterns looked at")
-    seed: pl.Int64 = column("of the Monte Carlo patterns")
+    samples: pl.Int64 = column("sign patterns looked at", null="nothing was tested")
+    seed: pl.Int64 = column(
+        "of the Monte Carlo patterns", null="the test is exact, or there is none"
+    )
     p: pl.Float64 = column("two-sided; null where undefined")
-    p_adjusted: pl.Float64 = column("after Holm's correction over the defined tests")
-    p_smallest: pl.Float64 = column("the smallest p these differing units could give")
-    note: pl.String = column("why there is no p")
+    p_adjusted: pl.Float64 = column(
+        "after Holm's correction over the defined tests", null="p is null"
+    )
+    p_smallest: pl.Float64 = column(
+        "the smallest p these differing units could give", null="p is null"
+    )
+    note: pl.String = column("why there is no p", null="there is one")
 
 
 class Intervals(_Strict):
@@ -97,10 +116,10 @@ class Intervals(_Strict):
     slice_value: pl.String = column("as in the deltas", required=True)
     metric: pl.String = column("the metric's base name", required=True)
     k: pl.Int64 = column("the cutoff, null when there is none")
-    delta: pl.Float64 = column("as in the deltas")
+    delta: pl.Float64 = column("as in the deltas", null="no case is scored in both runs")
     low: pl.Float64 = column("2.5th percentile over resampled groups; null where undefined")
     high: pl.Float64 = column("97.5th percentile; null where undefined")
     n_units: pl.Int64 = column("what is drawn: groups, and cases without one", required=True)
-    samples: pl.Int64 = column("resamples drawn")
-    seed: pl.Int64 = column("of the resamples")
-    note: pl.String = column("why there is no interval")
+    samples: pl.Int64 = column("resamples drawn", null="there is no interval")
+    seed: pl.Int64 = column("of the resamples", null="there is no interval")
+    note: pl.String = column("why there is no interval", null="there is one")

@@ -233,3 +233,21 @@ class Gates(_Strict):
     threshold: pl.Float64 = column("what it is held against", required=True)
     passed: pl.Boolean = column("the verdict", required=True)
     reason: pl.String = column("in words", required=True)
+
+
+class Intervals(_Strict):
+    """`intervals.parquet`, with `--intervals`: a row per slice value, metric and cutoff."""
+
+    run_id: pl.String = column("the run", required=True)
+    slice: pl.String = column("all, or a field named with --slice", required=True)
+    slice_value: pl.String = column("as in the summary", required=True)
+    metric: pl.String = column("the metric's base name", required=True)
+    k: pl.Int64 = column("the cutoff, null when there is none")
+    mean: pl.Float64 = column("as in the summary", required=True)
+    low: pl.Float64 = column("2.5th percentile over resampled groups; null where undefined")
+    high: pl.Float64 = column("97.5th percentile; null where undefined")
+    n_scored: pl.Int64 = column("cases in the mean", required=True)
+    n_units: pl.Int64 = column("what is drawn: groups, and cases without one", required=True)
+    samples: pl.Int64 = column("resamples drawn", null="there is no interval")
+    seed: pl.Int64 = column("of the resamples", null="there is no interval")
+    note: pl.String = column("why there is no interval", null="there is one")

@@ -220,6 +220,21 @@ def test_a_folder_of_someone_elses_is_not_replaced(
     assert (tmp_path / "compare-a-b" / "notes.txt").read_text("utf-8") == "mine"
 
 
+@pytest.mark.parametrize("place", ["", "deeper/still"])
+def test_a_runs_folder_takes_no_comparison(
+    cli: Command, runs: tuple[Path, Path], place: str
+) -> None:
+    before = snapshot(*runs)
+    for run in runs:
+        done = cli("compare", *runs, "--out", run / place)
+        assert (done.code, snapshot(*runs)) == (2, before)
+        assert "lies within" in done.err
+    source = CONTRACTS / "answer.jsonl"
+    done = cli("evaluate", source, "--k", 5, "--baseline", runs[0], "--out", runs[0] / place)
+    assert (done.code, snapshot(*runs)) == (2, before)
+    assert "lies within" in done.err
+
+
 def test_names_too_long_for_a_folder_are_cut_apart(
     cli: Command, written: Writer, tmp_path: Path
 ) -> None:

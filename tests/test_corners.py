@@ -11,6 +11,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from polars.testing import assert_frame_equal
 
 import ragtriage
 from tests.support import CONTRACTS, Command, Writer, lines_of
@@ -70,6 +71,23 @@ def test_nothing_found_is_a_plain_zero(written: Writer) -> None:
     run = run_of(written, ONE, {**ONE, "case_id": "2", "retrieved_ids": ["f", "e"]}, k=[1])
     scores = run.cases.select("average_precision_at_1", "ndcg_at_1")
     assert [repr(value) for row in scores.rows() for value in row] == ["0.0"] * 4
+
+
+def test_ids_that_share_a_key_do_not_meet(written: Writer, monkeypatch: pytest.MonkeyPatch) -> None:
+    records = [{"case_id": str(i), "required_ids": ["e", "g"], "cited_ids": ["e"]} for i in "ab"]
+    ranked = [["f", "e"], ["G"]]
+    given = [{**r, "retrieved_ids": ids} for r, ids in zip(records, ranked, strict=True)]
+    expected = run_of(written, *given)
+
+    def one_key(frame: pl.DataFrame, _text: str) -> pl.DataFrame:
+        return frame.with_columns(key=pl.lit(0, pl.UInt64))
+
+    monkeypatch.setattr("ragtriage.relevance.matching.keyed", one_key)
+    monkeypatch.setattr("ragtriage.findings.keyed", one_key)
+    found = run_of(written, *given)
+    assert found.cases["recall"].to_list() == [0.5, 0.0]
+    assert_frame_equal(found.cases.drop("run_id"), expected.cases.drop("run_id"))
+    assert_frame_equal(found.evidence.drop("run_id"), expected.evidence.drop("run_id"))
 
 
 def test_a_leak_on_a_failed_case_passes_no_gate(written: Writer) -> None:

@@ -217,7 +217,9 @@ def test_every_parameter_is_described_and_survives_json() -> None:
 
 def test_a_night_asks_the_comparison_for_what_it_was_asked() -> None:
     request = NightlyRequest(
-        evaluate=EvaluateRequest(inputs=("x",), out="there", all_cases=True),
+        evaluate=EvaluateRequest(
+            inputs=("x",), out="there", all_cases=True, intervals=True, seed=7
+        ),
         allow=("labels",),
         gate=("delta.recall@5 >= 0",),
         max_regressions=3,
@@ -227,3 +229,4 @@ def test_a_night_asks_the_comparison_for_what_it_was_asked() -> None:
     assert (asked.base, asked.candidate, asked.out) == ("there/a", "there/b", "there")
     assert (asked.allow, asked.gate) == (("labels",), ("delta.recall@5 >= 0",))
     assert (asked.max_regressions, asked.test, asked.all_cases) == (3, True, True)
+    assert (asked.intervals, asked.seed) == (True, 7)

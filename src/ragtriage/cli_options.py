@@ -84,14 +84,18 @@ _TWO_RUNS: list[Decorator] = [
         "--max-regressions", metavar="N", help="Cases that may go from pass to anything else."
     ),
     click.option("--test", is_flag=True, help="Exact paired sign-flip tests, Holm-corrected."),
-    click.option("--intervals", is_flag=True, help="Cluster bootstrap intervals of differences."),
+    click.option(
+        "--intervals",
+        is_flag=True,
+        help=WORDS["intervals"],
+    ),
     click.option(
         "--test-metric",
         multiple=True,
         metavar="METRIC[@K]",
         help="The family of --test and --intervals: these metrics alone.",
     ),
-    click.option("--seed", metavar="N", help="Of what --test and --intervals draw [0]."),
+    click.option("--seed", metavar="N", help=WORDS["seed"]),
 ]
 _PLACE: list[Decorator] = [
     click.option("--out", metavar="DIR", help=WORDS["out"]),

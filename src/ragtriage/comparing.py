@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from functools import cached_property
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, cast
@@ -19,6 +20,7 @@ from ragtriage.comparison.request import (
 )
 from ragtriage.comparison.result import Result
 from ragtriage.comparison.steps import compare_runs, parsed_gates
+from ragtriage.comparison.table import ChangedTable
 from ragtriage.errors import UsageError
 from ragtriage.evaluation import Progress
 from ragtriage.pipeline import plain_option, run_request
@@ -56,10 +58,17 @@ class Comparison:
     report: ComparisonReport
     transitions: pl.DataFrame
     deltas: pl.DataFrame
-    cases: pl.DataFrame
     gates: pl.DataFrame
     tests: pl.DataFrame | None
     intervals: pl.DataFrame | None
+    _table: ChangedTable | None
+
+    @cached_property
+    def cases(self) -> pl.DataFrame:
+        """Cases that changed, regressions first; read from the folder where there is one."""
+        if self._table is None:
+            return pl.read_parquet(self.folder / "cases.parquet")
+        return _tagged(self._table.frame(), self.run_id)
 
     def __repr__(self) -> str:
         """One line: the comparison, its verdict and where it lies."""
@@ -176,8 +185,7 @@ def evaluate_against(
     request: EvaluateRequest, comparison: CompareRequest, *, progress: Progress | None = None
 ) -> tuple[Run, Comparison]:
     """Evaluate, then compare with an earlier run; what can be refused early is, before scoring."""
-    base = open_run(comparison.base)
-    _check_settings(base, request, comparison)
+    base = _checked_baseline(request, comparison)
     run = run_request(request, progress=progress, keep_frames=not request.write)
     return run, compare_opened(base, of_run(run), comparison)
 
@@ -189,7 +197,7 @@ def check_baseline(request: EvaluateRequest, comparison: CompareRequest) -> None
         UsageError: a gate makes no sense.
         InputError: the base run cannot be read, or was evaluated in another way.
     """
-    _check_settings(open_run(comparison.base), request, comparison)
+    _checked_baseline(request, comparison)
 
 
 def of_run(run: Run) -> StoredRun:
@@ -203,6 +211,7 @@ def _check_early(
     request: CompareRequest, opened: list[StoredRun | None], given: tuple[Given, Given]
 ) -> None:
     runs = [run for run in opened if run is not None]
+    _check_place(request)
     parsed_gates(request, runs)
     idle = idle_options(request)
     if len(runs) == len(opened) and idle:
@@ -216,6 +225,21 @@ def _check_early(
     for run in runs:
         if len(runs) < len(opened):
             _check_settings(run, request.evaluate, request)
+
+
+def _checked_baseline(request: EvaluateRequest, comparison: CompareRequest) -> StoredRun:
+    base = open_run(comparison.base)
+    _check_place(comparison)
+    _check_settings(base, request, comparison)
+    return base
+
+
+def _check_place(request: CompareRequest) -> None:
+    """A finished run's folder is never written to, not even beside its files."""
+    out = Path(request.out).resolve()
+    for run in filter(looks_like_run, (request.base, request.candidate)):
+        if request.write and out.is_relative_to(Path(run).resolve()):
+            raise UsageError(f"--out: {request.out} lies within {run}, a run; choose another")
 
 
 def _check_settings(base: StoredRun, request: EvaluateRequest, comparison: CompareRequest) -> None:
@@ -278,10 +302,10 @@ def _comparison(result: Result, report: ComparisonReport, path: Path | None) -> 
         report=report,
         transitions=_tagged(result.transitions, run_id),
         deltas=_tagged(result.deltas, run_id),
-        cases=_tagged(result.cases, run_id),
         gates=_tagged(gates, run_id),
         tests=None if result.tests is None else _tagged(result.tests, run_id),
         intervals=None if result.intervals is None else _tagged(result.intervals, run_id),
+        _table=None if path is not None else result.cases,
     )
 
 

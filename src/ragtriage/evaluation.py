@@ -20,6 +20,7 @@ from ragtriage.gates import (
     parse_gate,
     threshold_gates,
 )
+from ragtriage.mean_intervals import MeanIntervals
 from ragtriage.metrics import Column, columns_for
 from ragtriage.publish.folder import RunFolder
 from ragtriage.publish.outcome import Outcome, manifest, write_outcome
@@ -67,6 +68,7 @@ class Evaluation:
         self._kept: dict[str, list[pl.DataFrame]] = {name: [] for name in _TABLES}
         self._parts = dict.fromkeys(_TABLES, 0)
         self._timings: dict[str, float] = {}
+        self._intervals: MeanIntervals | None = None
         self._admission = Admission(request, self._tally, self._reject)
 
     def run(
@@ -83,6 +85,8 @@ class Evaluation:
             admission.check_digests(digests)
         columns = [c for c in columns_for(request.k) if c.metric.observed(given.fields)]
         summary = Summary(columns, request.slice, weighted="weight" in given.fields)
+        if request.intervals:
+            self._intervals = MeanIntervals(columns, request.slice, request.seed)
         self._fold(summary)
         self._refuse_if_invalid(given, summary, started)
         outcome = self._outcome(given, summary, started)
@@ -126,6 +130,8 @@ class Evaluation:
                 continue
             with self._timed("sum"):
                 summary.add(scored.cases)
+                if self._intervals is not None:
+                    self._intervals.add(scored.cases)
                 self._tally.add_cases(scored.cases, scored.ledger)
             with self._timed("write"):
                 self._write("cases", case_table(scored.cases, full))
@@ -218,7 +224,13 @@ class Evaluation:
             overflowed=summary.overflowed,
             columns=summary.columns,
             book=self._admission.book,
+            intervals=self._interval_table(),
         )
+
+    def _interval_table(self) -> pl.DataFrame | None:
+        if self._intervals is None:
+            return None
+        return rows_table(results.Intervals, self._intervals.rows())
 
     @contextmanager
     def _timed(self, step: str) -> Iterator[None]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from ragtriage.relevance.frames import beside
+from ragtriage.relevance.frames import beside, keyed, same
 
 DISJOINT = "disjoint-ids"
 # Fewer cases than this may miss by chance.
@@ -166,10 +166,12 @@ def _near_misses(cases: pl.DataFrame, ledger: pl.DataFrame) -> pl.DataFrame:
         .explode("retrieved")
     )
     plain = not _beyond_ascii(unmet["required"]) and not _beyond_ascii(returned["retrieved"])
-    both = unmet.with_columns(key=_folded("required", plain=plain)).join(
-        returned.with_columns(key=_folded("retrieved", plain=plain)),
-        on=["row", "key"],
-        maintain_order="left",
+    folded = unmet.with_columns(_folded("required", plain=plain))
+    among = returned.with_columns(_folded("retrieved", plain=plain))
+    both = (
+        keyed(folded, "folded")
+        .join(keyed(among, "folded"), on="key", maintain_order="left")
+        .filter(same("folded"))
     )
     pairs = both.select("row", near_misses=pl.struct("required", "retrieved"))
     return pairs.group_by("row").agg(pl.col("near_misses").unique(maintain_order=True))
@@ -183,9 +185,9 @@ def _folded(name: str, *, plain: bool) -> pl.Expr:
     """An ID without case, outer white space or Unicode form; ASCII has no form to fold."""
     stripped = pl.col(name).str.strip_chars()
     if plain:
-        return stripped.str.to_lowercase().alias("key")
+        return stripped.str.to_lowercase().alias("folded")
     folded = stripped.str.normalize("NFC").str.to_uppercase().str.to_lowercase()
-    return folded.str.normalize("NFC").alias("key")
+    return folded.str.normalize("NFC").alias("folded")
 
 
 class DisjointIds:

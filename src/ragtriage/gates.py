@@ -45,6 +45,10 @@ _GATE = re.compile(
 )
 ONE_RUN = ("", "weighted", "scored", "n", "stage", "finding")
 TWO_RUNS = ("delta", "new")
+_EXAMPLES = {
+    ONE_RUN: "'recall@5 >= 0.8', 'stage.generation <= 0.05' or 'recall@5[split=test] >= 0.9'",
+    TWO_RUNS: "'delta.recall@5 >= -0.01' or 'new.authorization == 0'",
+}
 # What a prefix is followed by, where that is not a metric.
 _NAMED = {"stage": "stage", "new": "stage", "finding": "finding"}
 _STAGES = sorted({row.stage for row in precedence("auto")})
@@ -83,10 +87,8 @@ def parse_gate(text: str, slices: tuple[str, ...], prefixes: tuple[str, ...] = O
     """
     found = _GATE.fullmatch(text)
     if not found:
-        raise UsageError(
-            f"--gate {text!r}: not a gate; write for example 'recall@5 >= 0.8', "
-            "'stage.generation <= 0.05' or 'recall@5[split=test] >= 0.9'"
-        )
+        examples = _EXAMPLES[TWO_RUNS if prefixes == TWO_RUNS else ONE_RUN]
+        raise UsageError(f"--gate {text!r}: not a gate; write for example {examples}")
     prefix = found["prefix"] or ""
     if prefix not in prefixes:
         raise UsageError(

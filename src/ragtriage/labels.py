@@ -9,7 +9,8 @@ from collections.abc import Callable
 
 import polars as pl
 
-_SPACE = r"[\s\x1c-\x1f]+"
+# White space other than single blanks, which stay as they are.
+_SPACE = r"[\s\x1c-\x1f&&[^ ]][\s\x1c-\x1f]*| [\s\x1c-\x1f]+"
 _PUNCTUATION = "[[:punct:]]"
 
 

@@ -51,7 +51,7 @@ class NightlyRequest(BaseModel):
         description="Cases that passed in the accepted run and may do anything else now.",
     )
     test: bool = Field(
-        default=False, description="Test the paired differences, Holm-corrected, seed 0."
+        default=False, description="Exact paired sign-flip tests against it, Holm-corrected."
     )
     time_limit: TimeLimit = None
 
@@ -91,6 +91,8 @@ class NightlyRequest(BaseModel):
             gate=self.gate,
             max_regressions=self.max_regressions,
             test=self.test,
+            intervals=self.evaluate.intervals,
+            seed=self.evaluate.seed,
             out=self.out,
             all_cases=self.evaluate.all_cases,
         )

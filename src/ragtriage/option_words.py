@@ -22,6 +22,8 @@ WORDS = {
     "normalizer": "lower-whitespace, exact, casefold, squad.",
     "abstain_text": "An answer that declines.",
     "slice": "A further field of ours to slice by.",
+    "intervals": "Cluster bootstrap intervals of means, or of their differences.",
+    "seed": "Of what --test and --intervals draw [0].",
     "about": "What was run: shown at the head of reports.",
     "min_recall": "Least recall at the first cutoff, 0 to 1.",
     "min_context_precision": "Least context precision, same cutoff.",

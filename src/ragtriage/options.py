@@ -24,6 +24,8 @@ _THRESHOLDS = (
 _COUNTS = ("max_regressions", "seed")
 # What `evaluate --baseline` hands on to the comparison.
 _FOR_TWO_RUNS = ("allow", "max_regressions", "test", "intervals", "test_metric", "seed")
+# What means something of one run, and of two.
+_FOR_EITHER = ("intervals", "seed")
 FORMATS = ("table", "markdown", "json")
 
 
@@ -115,10 +117,12 @@ def comparison_apart(options: dict[str, Any]) -> tuple[dict[str, Any], CompareRe
     from ragtriage.comparison.request import build_compare_request  # noqa: PLC0415 - the same
 
     for_two = {name: options.pop(name) for name in _FOR_TWO_RUNS if name in options}
+    options |= {name: for_two[name] for name in _FOR_EITHER if name in for_two}
     baseline = options.pop("baseline", None)
     if baseline is None:
-        if for_two:
-            option = "--" + next(iter(for_two)).replace("_", "-")
+        alone = [name for name in for_two if name not in _FOR_EITHER]
+        if alone:
+            option = "--" + alone[0].replace("_", "-")
             raise UsageError(f"{option}: compares two runs; name the other with --baseline RUN")
         return options, None
     gates = options.get("gate", ())

@@ -86,6 +86,8 @@ class EvaluateRequest(BaseModel):
     normalizer: Literal["lower-whitespace", "exact", "casefold", "squad"] = "lower-whitespace"
     abstain_text: tuple[StrictStr, ...] = ()
     slice: tuple[StrictStr, ...] = ()
+    intervals: bool = False
+    seed: Annotated[StrictInt, Field(ge=0, lt=2**63)] = 0
     about: StrictStr | None = None
     gate: tuple[StrictStr, ...] = ()
     min_recall: Threshold | None = None

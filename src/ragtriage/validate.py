@@ -17,6 +17,7 @@ from ragtriage.read.chunk import Chunk, Place, RowFault
 from ragtriage.read.index import Duplicates, repeat_fault
 from ragtriage.schemas.contracts import Contract
 from ragtriage.schemas.fields import ids_in, is_unclean
+from ragtriage.schemas.inputs import dtypes
 from ragtriage.schemas.rules import message
 
 _TRACE_FIELDS = ("retrieved_ids", "context_ids", "cited_ids", "answer", "claims")
@@ -39,6 +40,7 @@ class Validator:
     ) -> None:
         """`waived`: rules that do not hold in this run."""
         self._schema = model.to_schema()
+        self._dtypes = dtypes(model)
         self._schemas: dict[frozenset[str], pa.DataFrameSchema] = {}
         self._contract = contract
         self._duplicates = duplicates
@@ -67,25 +69,30 @@ class Validator:
         return _settled(frame.filter(~bad)), faults
 
     def _value_rules(self, frame: pl.DataFrame) -> list[Broken]:
-        empty = [name for name in self._schema.columns if frame[name].null_count() == frame.height]
         try:
-            self._without_rules_of(frozenset(empty)).validate(frame, lazy=True)
+            self._schema_for(frame).validate(frame, lazy=True)
         except pandera.errors.SchemaErrors as errors:
             found = [_broken_rule(error, frame.height) for error in errors.schema_errors]
             return [broken for broken in found if broken[1] not in self._waived]
         return []
 
-    def _without_rules_of(self, empty: frozenset[str]) -> pa.DataFrameSchema:
-        """The schema without the value rules of columns that hold nothing."""
-        if empty not in self._schemas:
-            bare = {
-                name: pa.Column(column.dtype, nullable=column.nullable)
-                for name, column in self._schema.columns.items()
-                if name in empty
-            }
-            columns = {**self._schema.columns, **bare}
-            self._schemas[empty] = pa.DataFrameSchema(columns, strict=True)
-        return self._schemas[empty]
+    def _schema_for(self, frame: pl.DataFrame) -> pa.DataFrameSchema:
+        """The schema of the columns that hold something: where null is allowed it breaks no rule.
+
+        Each column costs pandera a while even so; that all are there is cheaper to see.
+        """
+        if dict(frame.schema) != self._dtypes:
+            odd = sorted(name for name, _ in frame.schema.items() ^ self._dtypes.items())
+            raise AssertionError(f"rows could not be checked: not the model's columns: {odd}")
+        filled = frozenset(
+            name
+            for name, column in self._schema.columns.items()
+            if not column.nullable or frame[name].null_count() < frame.height
+        )
+        if filled not in self._schemas:
+            columns = {name: c for name, c in self._schema.columns.items() if name in filled}
+            self._schemas[filled] = pa.DataFrameSchema(columns)
+        return self._schemas[filled]
 
     def _contract_rules(self, chunk: Chunk) -> Iterator[Broken]:
         """Fields the contract asks for; of a case without a trace it asks for none of a trace's."""

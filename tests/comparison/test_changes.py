@@ -173,3 +173,19 @@ def test_reports_hold_500_cases_and_count_the_rest(tmp_path: Path) -> None:
     assert (found.cases.height, found.report["changed"]["regressed"]) == (620, 620)
     everything = ragtriage.compare(*runs, write=False, all_cases=True)
     assert (len(everything.report["cases"]), everything.report["cases_omitted"]) == (620, 0)
+
+
+def test_blocks_make_the_same_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    base, candidate = mixed(7)
+    one_sided = [*candidate[:-2], case("z1", HIT), case("z2", MISS)]
+    runs = [run_of(tmp_path, records) for records in (base, one_sided)]
+    whole = ragtriage.compare(*runs, write=False, allow="cases", all_cases=True)
+    assert whole.cases.height > 20
+    assert set(whole.cases["change"][-4:]) == {"base-only", "candidate-only"}
+    monkeypatch.setattr("ragtriage.comparison.table.BLOCK", 9)
+    again = ragtriage.compare(*runs, write=False, allow="cases", all_cases=True)
+    assert again.cases.equals(whole.cases)
+    assert again.report["cases"] == whole.report["cases"]
+    written = ragtriage.compare(*runs, out=tmp_path / "out", allow="cases")
+    assert written.cases.equals(whole.cases)
+    assert not list(written.folder.glob("*.parts"))

@@ -102,7 +102,24 @@ def test_an_error_is_a_coverage_regression_even_if_the_mean_rose(tmp_path: Path)
     lost = {entry["metric"]: entry for entry in found.report["coverage"]}["recall"]
     assert (lost["n_lost"], lost["n_base"], lost["n_candidate"]) == (1, 2, 1)
     assert lost["example_case_ids"] == ["hard"]
-    assert any(line.startswith("coverage regression: recall: 1 of 2") for line in found.failures)
+    (said,) = found.failures
+    assert said.startswith("coverage regression: ")
+    assert said.endswith("more metrics no longer scored on 1 case that was: hard")
+
+
+def test_metrics_that_lost_the_same_cases_are_one_line(tmp_path: Path) -> None:
+    base = [case(f"q{i}", HIT, cited_ids=["D"]) for i in range(3)]
+    candidate = [base[0] | {"error": "down"}, base[1] | {"cited_ids": []}, base[2]]
+    found = compared(tmp_path, base, candidate)
+    lines = found.report["lost_together"]
+    # citation_precision and citation_in_context lose the silent case too
+    assert {tuple(row["example_case_ids"]): row["n_lost"] for row in lines} == {
+        ("q0",): 1,
+        ("q0", "q1"): 2,
+    }
+    both = next(row["metrics"] for row in lines if row["n_lost"] == 2)
+    assert both == ["citation_precision", "citation_in_context"]
+    assert sum(len(row["metrics"]) for row in lines) == len(found.report["coverage"])
 
 
 def test_a_right_abstention_that_stops_citing_loses_no_coverage(tmp_path: Path) -> None:
@@ -114,6 +131,15 @@ def test_a_right_abstention_that_stops_citing_loses_no_coverage(tmp_path: Path) 
     # the other way round an answerable case stops citing: that is a loss
     base, candidate = (case("q", HIT, cited_ids=ids) for ids in (["D"], []))
     assert not compared(tmp_path, [base], [candidate]).passed
+
+
+def test_a_right_abstention_excuses_no_trace_that_is_gone(tmp_path: Path) -> None:
+    seen = case("q", ["x"], required_ids=[], answerable=False, cited_ids=[], abstained=True)
+    other = case("r", HIT, cited_ids=["D"], abstained=False)
+    found = compared(tmp_path, [seen, other], [seen | {"retrieved_ids": None}, other])
+    lost = {entry["metric"]: entry["n_lost"] for entry in found.report["coverage"]}
+    assert lost["false_evidence"] == lost["precision"] == lost["citation_validity"] == 1
+    assert not found.passed
 
 
 def test_what_is_measured_over_refusals_may_have_fewer(tmp_path: Path) -> None:
@@ -244,8 +270,8 @@ def test_gates(gate: str, passed: bool, tmp_path: Path) -> None:
         ("new.regression == 0", "no stage 'regression'"),
         ("new.retrieval@5 == 0", "a stage has no cutoff"),
         ("delta.recall >= nan", "finite number"),
-        ("delta.recall", "not a gate"),
-        ("new. == 0", "not a gate"),
+        ("delta.recall", "not a gate; write for example 'delta.recall@5 >= -0.01'"),
+        ("new. == 0", "not a gate; write for example 'delta.recall@5 >= -0.01'"),
     ],
 )
 def test_wrong_gates_say_what_is_wrong(gate: str, says: str, tmp_path: Path) -> None:

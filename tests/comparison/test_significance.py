@@ -165,5 +165,7 @@ def test_what_a_small_set_cannot_resolve() -> None:
     assert "at least 7 differing units" in resolution(small)
     large = [sign_flip(units_of([0.0] * 12, [1.0] * 12), 0, "x")]
     assert "can resolve at 0.05" in resolution(large)
+    same = [sign_flip(units_of([0.5, 1.0], [0.5, 1.0]), 0, "x")]
+    assert "No case differs" in resolution(same)
     nothing = [sign_flip(units_of([0.5], [1.0]), 0, "x")]
     assert "resolves nothing" in resolution(nothing)

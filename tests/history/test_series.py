@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import polars as pl
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragtriage.history.series import choose_slices, slice_series
@@ -80,6 +80,7 @@ def test_nothing_at_all() -> None:
     assert slice_series(RUNS, _summary([]), _stages([]), []) == []
 
 
+@settings(deadline=None)
 @given(
     st.dictionaries(
         st.tuples(

@@ -424,6 +424,7 @@ def report() -> Report:
             },
         ],
         reviews=None,
+        intervals=None,
         not_observed=[{"metric": "supported_claim_fraction", "needs": ["claims"]}],
         definitions={"recall": "Requirements hit ÷ requirements."},
         limits=[

@@ -110,6 +110,26 @@ def test_a_comparison_without_differences_says_so(tmp_path: Path) -> None:
         assert "No difference: 1 case, every stage and metric the same" in page
 
 
+def test_a_comparison_that_measured_nothing_says_so(tmp_path: Path) -> None:
+    records = [case("q", HIT, error="down")]
+    found = compared(tmp_path, records, records)
+    shown = terminal.render(found.report, color=False, width=300)
+    for page in (html.render(found.report), markdown.render(found.report), shown):
+        assert "Nothing measured: 1 case, no metric scored in both runs" in page
+        assert "No difference" not in page
+
+
+def test_a_lost_measurement_stands_beside_the_gates(tmp_path: Path) -> None:
+    found = compared(tmp_path, [case("q", MISS)], [case("q", MISS, error="down")])
+    for page in (html.render(found.report), markdown.render(found.report)):
+        assert "No gate was set; coverage regression; nothing measured" in page
+
+
+def test_markdown_keeps_a_value_and_its_verdict_apart(tmp_path: Path) -> None:
+    found = compared(tmp_path, [case("q", HIT)], [case("q", MISS)])
+    assert "`context_complete` yes → no (worse)" in markdown.render(found.report)
+
+
 def test_a_difference_never_looks_like_none() -> None:
     assert words.signed(0.0) == "0"
     assert words.signed(0.0004) == "+4.0e-04"

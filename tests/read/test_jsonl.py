@@ -31,6 +31,14 @@ def outcome(found: Read) -> tuple[object, ...]:
     return rows, found.faults, found.read, found.blank
 
 
+@pytest.mark.parametrize("count", [1, 2, 15, 16, 17, 33])
+def test_records_decoded_piece_by_piece_stay_in_order(count: int) -> None:
+    lines = [b'{"case_id":"c%d","weight":%d}' % (i, i + 1) for i in range(count)]
+    found = read(b"\n".join(lines)).frame
+    assert found["case_id"].to_list() == [f"c{i}" for i in range(count)]
+    assert found["weight"].to_list() == list(range(1, count + 1))
+
+
 def test_batches_of_any_size_read_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     @examples(20)
     @given(files(max_lines=12))

@@ -1,4 +1,4 @@
-"""Cases that changed: what kind of change, both values, and what moved; regressions first."""
+"""Cases that changed, and what kind of change it is; regressions first."""
 
 from __future__ import annotations
 
@@ -7,23 +7,18 @@ from dataclasses import dataclass, field
 import polars as pl
 
 from ragtriage.comparison.deltas import Scores
-from ragtriage.comparison.ledger import moves
 from ragtriage.comparison.pairing import Pairs
-from ragtriage.metrics.registry import Column
 from ragtriage.read.runs import StoredRun
-from ragtriage.schemas.comparison import ChangedCases
-from ragtriage.schemas.inputs import dtypes
 from ragtriage.stages import PASS
 
 # In the order in which a reader wants them.
 KINDS = ("regressed", "stage", "worse", "changed", "better", "fixed", "base-only", "candidate-only")
-_STAGE = ("stage", "break_point")
-_FIXED = {name: dtype for name, dtype in dtypes(ChangedCases).items() if name != "run_id"}
+STAGE_FIELDS = ("stage", "break_point")
 
 
 @dataclass
 class Changes:
-    """Which pairs changed, gathered metric by metric; then the table of them."""
+    """Which pairs changed, gathered metric by metric."""
 
     base: StoredRun
     candidate: StoredRun
@@ -36,7 +31,7 @@ class Changes:
     def __post_init__(self) -> None:
         """Stages and break points first: they are few and small."""
         columns: dict[str, pl.Series] = {}
-        for name in _STAGE:
+        for name in STAGE_FIELDS:
             one, other = self.pairs.both(self.base, self.candidate, name)
             columns |= {f"base_{name}": one, f"candidate_{name}": other}
         self.stages = pl.DataFrame(columns)
@@ -78,22 +73,6 @@ class Changes:
             n=pl.len().cast(pl.Int64)
         )
 
-    def table(self, columns: list[Column]) -> pl.DataFrame:
-        """A row per changed case, then per case of one run only; both values of every metric."""
-        rows = self._ordered()
-        ids = self.pairs.ids.gather(rows["row"])
-        frame = self.stages[rows["row"]].with_columns(case_id=ids, change=rows["change"])
-        metrics = self._metrics(rows["row"], columns)
-        frame = frame.hstack(metrics).hstack(_verdicts(metrics, columns))
-        moved = moves(self.base, self.candidate, ids)
-        frame = frame.join(moved, on="case_id", how="left", maintain_order="left")
-        frame = pl.concat([frame, *self._one_sided(columns)], how="diagonal")
-        nothing = pl.lit([], dtype=pl.List(pl.String))
-        return frame.with_columns(pl.col("moved").fill_null(nothing)).select(
-            *(pl.col(name).cast(dtype) for name, dtype in _FIXED.items()),
-            *both_values(columns),
-        )
-
     def details(self, ids: pl.Series) -> pl.DataFrame:
         """What a reader wants beside some cases: question, both answers, both errors."""
         wanted = pl.LazyFrame({"case_id": ids})
@@ -124,7 +103,7 @@ class Changes:
             kind = kind.when(name).then(pl.lit(name))
         return frame.select(kind.otherwise(pl.lit("changed")).alias("change")).to_series()
 
-    def _ordered(self) -> pl.DataFrame:
+    def ordered(self) -> pl.DataFrame:
         """Rows of the pairs that changed, by kind and then by case ID: whatever order runs have."""
         frame = pl.DataFrame(
             [
@@ -137,71 +116,3 @@ class Changes:
             {kind: place for place, kind in enumerate(KINDS)}, return_dtype=pl.Int8
         )
         return frame.filter("changed").sort(place, "case_id").select("row", "change")
-
-    def _metrics(self, rows: pl.Series, columns: list[Column]) -> pl.DataFrame:
-        found = []
-        for column in columns:
-            one, other = self.pairs.both(self.base, self.candidate, column.name)
-            found += [
-                one.gather(rows).alias(f"{column.name}_base"),
-                other.gather(rows).alias(f"{column.name}_candidate"),
-            ]
-        return pl.DataFrame(found)
-
-    def _one_sided(self, columns: list[Column]) -> list[pl.DataFrame]:
-        sides = (
-            ("base", self.base, self.pairs.base_only),
-            ("candidate", self.candidate, self.pairs.candidate_only),
-        )
-        return [_alone(side, run, ids, columns) for side, run, ids in sides if len(ids)]
-
-
-def both_values(columns: list[Column]) -> list[str]:
-    """Names of the metric columns of the case table, in order."""
-    return [f"{column.name}_{side}" for column in columns for side in ("base", "candidate")]
-
-
-def _alone(side: str, run: StoredRun, ids: pl.Series, columns: list[Column]) -> pl.DataFrame:
-    """Cases of one run only, with that run's values."""
-    names = {name: f"{side}_{name}" for name in _STAGE}
-    names |= {c.name: f"{c.name}_{side}" for c in columns if c.name in run.columns}
-    wanted = pl.LazyFrame({"case_id": ids})
-    rows = run.cases.select("case_id", *names).join(wanted, on="case_id", how="semi")
-    alone = run.read(rows).rename(names).sort("case_id")
-    return alone.with_columns(change=pl.lit(f"{side}-only"))
-
-
-def _verdicts(frame: pl.DataFrame, columns: list[Column]) -> pl.DataFrame:
-    """Lists of the metrics that got better, got worse, or are no longer scored, row by row."""
-    masks: dict[str, dict[str, pl.Series]] = {"better": {}, "worse": {}, "lost": {}}
-    for column in columns:
-        one, other = (frame[f"{column.name}_{side}"] for side in ("base", "candidate"))
-        masks["lost"][column.name] = one.is_not_null() & other.is_null()
-        if column.metric.better != "neither":
-            up, down = other > one, other < one
-            higher = column.metric.better == "higher"
-            masks["better"][column.name] = up if higher else down
-            masks["worse"][column.name] = down if higher else up
-    found = [
-        _listed(holds, frame.height).alias(f"metrics_{verdict}") for verdict, holds in masks.items()
-    ]
-    return pl.DataFrame(found)
-
-
-def _listed(masks: dict[str, pl.Series], height: int) -> pl.Series:
-    """For each row the names whose mask holds. Long form: a list of a row is rarely long."""
-    names = pl.Enum(list(masks))
-    long = []
-    for name, mask in masks.items():
-        rows_held = mask.arg_true()
-        if len(rows_held):
-            held = pl.DataFrame({"row": rows_held})
-            long.append(held.with_columns(name=pl.lit(name, dtype=names)))
-    if not long:
-        return pl.Series("name", [[]] * height, dtype=pl.List(pl.String))
-    rows = pl.DataFrame({"row": pl.arange(0, height, dtype=pl.UInt32, eager=True)})
-    nothing = pl.lit([], dtype=pl.List(pl.String))
-    # Within a group rows keep their order, which is that of the columns.
-    lists = pl.concat(long).group_by("row").agg("name")
-    joined = rows.join(lists, on="row", how="left", maintain_order="left")
-    return joined["name"].cast(pl.List(pl.String)).fill_null(nothing)

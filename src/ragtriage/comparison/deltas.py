@@ -55,17 +55,6 @@ class Scores:
         return (first > second).fill_null(False)
 
 
-@dataclass(frozen=True)
-class Lost:
-    """A metric that the candidate no longer scores on cases where the base run did."""
-
-    column: Column
-    n: int
-    n_base: int
-    n_candidate: int
-    case_ids: list[str]
-
-
 def scores(
     base: StoredRun,
     candidate: StoredRun,
@@ -143,24 +132,4 @@ def in_order(rows: list[dict[str, Any]], cells: Cells) -> pl.DataFrame:
         table.join(order, on=KEYS, how="left", maintain_order="left")
         .sort("place", maintain_order=True)
         .select(list(DELTAS_SCHEMA))
-    )
-
-
-def coverage(found: Scores, excused: pl.Series, pairs: Pairs, examples: int) -> Lost | None:
-    """Scored cases that the candidate lost, if any.
-
-    `excused`: pairs whose metric is emptied by a right abstention: nothing to measure is left.
-    """
-    if found.column.metric.by_choice:
-        return None
-    lost = found.lost() & ~excused
-    n = int(lost.sum())
-    if not n:
-        return None
-    return Lost(
-        column=found.column,
-        n=n,
-        n_base=int(found.base.is_not_null().sum()),
-        n_candidate=int(found.candidate.is_not_null().sum()),
-        case_ids=pairs.ids.filter(lost).sort().head(examples).to_list(),
     )

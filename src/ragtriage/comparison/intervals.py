@@ -42,6 +42,11 @@ def cluster_bootstrap(units: Units, seed: int, label: str) -> Interval:
     note = _undefined(units)
     if note is not None:
         return Interval(None, None, units.n_units, None, None, note)
+    return resampled(units, seed, label)
+
+
+def resampled(units: Units, seed: int, label: str) -> Interval:
+    """The interval of Σ sums ÷ Σ cases over resampled units, of which there are at least two."""
     means = _resampled(units, seed, label)
     low, high = np.percentile(means, _TAILS)
     return Interval(float(low), float(high), units.n_units, SAMPLES, seed, None)

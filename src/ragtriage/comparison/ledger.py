@@ -48,7 +48,7 @@ def moves(base: StoredRun, candidate: StoredRun, case_ids: pl.Series) -> pl.Data
 def _rows(run: StoredRun, case_ids: pl.Series) -> pl.DataFrame:
     wanted = pl.LazyFrame({"case_id": case_ids})
     ledger = run.evidence.select(_READ).join(wanted, on="case_id", how="semi")
-    return run.read(ledger).with_columns(
+    return run.read(ledger, streaming=True).with_columns(
         key=pl.col("ids").list.sort().list.join(_SEPARATOR), there=pl.lit(value=True)
     )
 

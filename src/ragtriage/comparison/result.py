@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import polars as pl
 
 from ragtriage.comparison.comparability import About, Difference
-from ragtriage.comparison.deltas import Lost
+from ragtriage.comparison.coverage import Lost, sentence, together
 from ragtriage.comparison.request import CompareRequest
+from ragtriage.comparison.table import ChangedTable
 from ragtriage.gates import Verdict
 from ragtriage.metrics.registry import Column
 from ragtriage.read.runs import StoredRun
@@ -23,7 +24,8 @@ _LONGEST = 240
 class Result:
     """A finished comparison, before it is written.
 
-    `cases`: those that changed. `details`: questions and answers of the cases that reports show.
+    `cases`: those that changed. `shown`: the first of them, for the reports; `details`: their
+    questions and answers.
     `coverage`: metrics that lost scored cases. `changed`: how many cases of each kind.
     `resolution`: what the tests can resolve, None without `--test`.
     """
@@ -37,7 +39,8 @@ class Result:
     notes: list[str]
     transitions: pl.DataFrame
     deltas: pl.DataFrame
-    cases: pl.DataFrame
+    cases: ChangedTable
+    shown: pl.DataFrame
     details: pl.DataFrame
     tests: pl.DataFrame | None
     intervals: pl.DataFrame | None
@@ -62,7 +65,7 @@ class Result:
             for verdict in self.gates
             if not verdict.passed
         ]
-        lines += [_lost(lost) for lost in self.coverage]
+        lines += [sentence(lost.metrics, lost.n, lost.case_ids) for lost in together(self.coverage)]
         if not self.n_measured:
             lines.append("no metric is scored in both runs: nothing measured never passes")
         if lines and self.changed["regressed"]:
@@ -86,13 +89,3 @@ def comparison_id(base: str, candidate: str) -> str:
         return name
     digest = hashlib.sha256(name.encode()).hexdigest()[:12]
     return f"{name[: _LONGEST - len(digest) - 1]}-{digest}"
-
-
-def _lost(lost: Lost) -> str:
-    name = lost.column.metric.name
-    name += "" if lost.column.k is None else f"@{lost.column.k}"
-    first = ", ".join(lost.case_ids) + (", …" if lost.n > len(lost.case_ids) else "")
-    return (
-        f"coverage regression: {name}: {lost.n:,} of {lost.n_base:,} scored cases "
-        f"are no longer scored: {first}"
-    )

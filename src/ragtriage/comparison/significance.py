@@ -20,6 +20,7 @@ EXACT_UP_TO = 20
 SAMPLES = 9_999
 LEVEL = 0.05
 _BLOCK = 4_000_000
+_SAME = "no difference"
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ def _undefined(units: Units) -> str | None:
     if units.n_units == 1:
         return "not tested: one group holds every case"
     if units.n_differing == 0:
-        return "no difference: every case has the same value in both runs"
+        return f"{_SAME}: every case has the same value in both runs"
     return None
 
 
@@ -113,6 +114,8 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
 def resolution(tests: Sequence[Test]) -> str:
     """One sentence: what this set can and cannot resolve."""
     defined = [test for test in tests if test.p is not None]
+    if tests and all((test.note or "").startswith(_SAME) for test in tests):
+        return "No case differs in any member of the family: there is nothing to test."
     if not defined:
         return (
             "No member of the family could be tested: this set resolves nothing, "

@@ -9,12 +9,14 @@ import polars as pl
 
 from ragtriage.comparison import comparability, gates
 from ragtriage.comparison.changes import Changes
-from ragtriage.comparison.deltas import Lost, coverage, delta_rows, in_order, scores, sums_of
+from ragtriage.comparison.coverage import Lost, coverage
+from ragtriage.comparison.deltas import Scores, delta_rows, in_order, scores, sums_of
 from ragtriage.comparison.family import Family, chosen_columns
 from ragtriage.comparison.pairing import Pairs, pair
 from ragtriage.comparison.request import CompareRequest
 from ragtriage.comparison.result import NAMED, Result
 from ragtriage.comparison.slices import cells
+from ragtriage.comparison.table import ChangedTable
 from ragtriage.comparison.units import group_codes
 from ragtriage.gates import Gate
 from ragtriage.metrics import Column, columns_for
@@ -120,8 +122,8 @@ class _Comparison:
         if request.max_regressions is not None:
             limit, n = request.max_regressions, changes.n_regressed
             verdicts.insert(0, gates.regressions(limit, n, regressed))
-        changed = changes.table(self._plan.columns)
-        shown = changed["case_id"] if request.all_cases else changed["case_id"].head(SHOWN_CASES)
+        changed = ChangedTable(changes, self._plan.columns)
+        shown = changed.head(changed.height if request.all_cases else SHOWN_CASES)
         whole = transitions.filter(slice="all").select("base_stage", "candidate_stage", "n")
         return Result(
             request=request,
@@ -136,7 +138,8 @@ class _Comparison:
             ),
             deltas=deltas,
             cases=changed,
-            details=changes.details(shown),
+            shown=shown,
+            details=changes.details(shown["case_id"]),
             tests=self._tests(),
             intervals=self._intervals(),
             resolution=self._family.resolution(),
@@ -151,7 +154,7 @@ class _Comparison:
     def _deltas(self) -> pl.DataFrame:
         """Each metric in turn: its sums, what it changed, its tests."""
         scored = [_scored(self._pairs, run, side) for side, run in self._sides()]
-        excused = self._right_abstentions()
+        right = self._right_abstentions()
         unit = self._units()
         rows: list[dict[str, Any]] = []
         in_turn = scores(
@@ -160,7 +163,7 @@ class _Comparison:
         for found in in_turn:
             rows += delta_rows(found.column, sums_of(found, self._cells.codes), self._cells)
             self._changes.add(found)
-            lost = coverage(found, excused, self._pairs, NAMED)
+            lost = coverage(found, self._emptied(found, right), self._pairs, NAMED)
             self._coverage += [lost] if lost else []
             if unit is not None:
                 self._family.add(found, self._cells, unit)
@@ -174,6 +177,13 @@ class _Comparison:
         answerable = self._pairs.of_candidate(self._candidate, "answerable")
         passes = self._changes.stages["candidate_stage"] == PASS
         return passes & ~answerable.fill_null(value=True)
+
+    def _emptied(self, found: Scores, right: pl.Series) -> pl.Series:
+        """Right abstentions that left the metric nothing to divide by; observed all the same."""
+        if found.column.metric.kind != "ratio" or not (found.lost() & right).any():
+            return pl.repeat(False, len(right), dtype=pl.Boolean, eager=True)
+        left = self._pairs.of_candidate(self._candidate, found.column.denominator)
+        return right & (left == 0).fill_null(value=False)
 
     def _units(self) -> pl.Series | None:
         if not (self._request.test or self._request.intervals):

@@ -32,15 +32,16 @@ TABLES: dict[str, type[pa.DataFrameModel]] = {
     "stages": results.Stages,
     "findings": results.Findings,
     "gates": results.Gates,
+    "intervals": results.Intervals,
     "agreement/pairs": agreement.Pairs,
     "agreement/judges": agreement.Judges,
     "agreement/disagreements": agreement.Disagreements,
     "agreement/judge-disagreements": agreement.JudgeDisagreements,
-    "comparison transitions": comparison.Transitions,
-    "comparison deltas": comparison.Deltas,
-    "comparison cases": comparison.ChangedCases,
-    "comparison tests": comparison.Tests,
-    "comparison intervals": comparison.Intervals,
+    "comparison/transitions": comparison.Transitions,
+    "comparison/deltas": comparison.Deltas,
+    "comparison/cases": comparison.ChangedCases,
+    "comparison/tests": comparison.Tests,
+    "comparison/intervals": comparison.Intervals,
 }
 FORMATS = ("text", "json", "markdown", "sql")
 # One value a field, so that a starter file is a case that passes.

@@ -79,6 +79,23 @@ class SummaryRow(TypedDict):
     n_cases: int
 
 
+class IntervalRow(TypedDict):
+    """How far one mean could move with other cases of the same kind; null with a note."""
+
+    slice: str
+    slice_value: str
+    metric: str
+    k: int | None
+    mean: float
+    low: float | None
+    high: float | None
+    n_scored: int
+    n_units: int
+    samples: int | None
+    seed: int | None
+    note: str | None
+
+
 class StageRow(TypedDict):
     """How many cases of a slice broke at one stage and break point."""
 
@@ -221,6 +238,7 @@ class Report(TypedDict):
     rejects: dict[str, int]
     gates: list[GateRow]
     reviews: ReviewsEntry | None
+    intervals: list[IntervalRow] | None
     not_observed: list[NotObserved]
     definitions: dict[str, str]
     limits: list[str]

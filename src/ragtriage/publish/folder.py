@@ -9,7 +9,7 @@ import fcntl
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
@@ -25,6 +25,8 @@ UNFINISHED = ".unfinished"
 _LEVEL = 1
 # Smallest and largest values are a sixth of the cost, and help no one to skip a part.
 _STATISTICS = {"null_count": True, "min": False, "max": False, "distinct_count": False}
+# Of a table put together from blocks: small groups keep little in memory.
+_ROWS = 50_000
 
 
 class RunFolder:
@@ -74,6 +76,22 @@ class RunFolder:
             tagged.write_parquet(
                 target, compression="zstd", compression_level=_LEVEL, statistics=_STATISTICS
             )
+
+    def write_blocks(self, name: str, blocks: Iterable[pl.DataFrame]) -> None:
+        """One Parquet file from blocks of rows, of which no two are in memory at once."""
+        parts = self._work / f"{name}.parts"
+        for place, block in enumerate(blocks):
+            self.write_table(f"{parts.name}/{place:05d}.parquet", block)
+        target = self._work / name
+        with _writing(target):
+            found = sorted(parts.iterdir())
+            if len(found) == 1:
+                found[0].rename(target)
+            else:
+                pl.scan_parquet(found, glob=False).sink_parquet(
+                    target, compression="zstd", compression_level=_LEVEL, row_group_size=_ROWS
+                )
+            shutil.rmtree(parts)
 
     def write_text(self, name: str, text: str) -> None:
         """One UTF-8 text file with Unix line ends, whatever the locale."""

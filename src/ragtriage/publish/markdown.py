@@ -167,6 +167,7 @@ def _path(row: EvidenceRow, k: int) -> str:
 
 def _metric_table(lines: Sequence[wording.MetricLine]) -> str:
     weighted = any(line.weighted for line in lines)
+    asked = any(line.interval for line in lines)
     head = ["Metric", "Mean>", "Cases scored>", "Pooled>", "Undefined>", "Not run>"]
     rows = []
     for line in lines:
@@ -174,8 +175,10 @@ def _metric_table(lines: Sequence[wording.MetricLine]) -> str:
         scored = f"{row['n_scored']:,} of {row['n_cases']:,}"
         cells = [code(line.label), line.value, scored, line.pooled]
         cells += [f"{row['n_undefined']:,}", f"{row['n_not_run']:,}"]
-        rows.append([*cells, line.weighted] if weighted else cells)
-    return table([*head, "Weighted mean>"] if weighted else head, rows)
+        cells += [line.weighted] if weighted else []
+        rows.append(cells + ([line.interval] if asked else []))
+    head += ["Weighted mean>"] if weighted else []
+    return table(head + (["95% interval"] if asked else []), rows)
 
 
 def _metrics(report: Report) -> list[str]:
@@ -188,6 +191,7 @@ def _metrics(report: Report) -> list[str]:
         _aside(report),
         _metric_table(lines) if lines else "No metric was observed.",
         f"{note} {wording.NOTES['answer_match']}" if matched else "",
+        wording.NOTES["intervals"] if report["intervals"] else "",
     ]
 
 

@@ -42,6 +42,7 @@ class Outcome:
     overflowed: list[str]
     columns: list[Column]
     book: ReviewBook | None
+    intervals: pl.DataFrame | None = None
 
     @cached_property
     def report(self) -> Report:
@@ -56,6 +57,7 @@ class Outcome:
             columns=self.columns,
             fields=self.given.fields,
             reviews=self._reviews_entry(),
+            intervals=self.intervals,
         )
 
     def _reviews_entry(self) -> ReviewsEntry | None:
@@ -185,6 +187,8 @@ def write_outcome(outcome: Outcome, folder: RunFolder, timings: dict[str, float]
 
     for name in ("summary", "stages", "findings", "gates"):
         folder.write_table(f"{name}.parquet", getattr(outcome, name))
+    if outcome.intervals is not None:
+        folder.write_table("intervals.parquet", outcome.intervals)
     report = outcome.report
     folder.write_text("report.json", to_json(report))
     folder.write_text("report.md", markdown.render(report))

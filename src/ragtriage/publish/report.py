@@ -73,6 +73,7 @@ def build_report(  # noqa: PLR0913 - a report has all these parts, each by name
     columns: list[Column],
     fields: set[str],
     reviews: ReviewsEntry | None,
+    intervals: pl.DataFrame | None,
 ) -> Report:
     """The whole document of a run."""
     shown, ledger = tally.showcase()
@@ -88,6 +89,7 @@ def build_report(  # noqa: PLR0913 - a report has all these parts, each by name
         rejects=dict(sorted(tally.rules.items())),
         gates=cast("Any", gates.to_dicts()),
         reviews=reviews,
+        intervals=None if intervals is None else cast("Any", intervals.to_dicts()),
         not_observed=[
             {"metric": name, "needs": declared.missing(fields)}
             for name, declared in REGISTRY.items()

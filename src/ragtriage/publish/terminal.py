@@ -175,16 +175,20 @@ def _metrics(console: Console, report: Report) -> None:
     rows = []
     for line in main:
         scored = Text(f"{line.row['n_scored']:,} of {line.row['n_cases']:,}")
-        row = [text(line.label), Text(line.value), scored, Text(line.pooled, SOFT)]
-        rows.append(row[: 3 if console.width < NARROW else 4])
+        asked = [Text(line.interval)] if report["intervals"] else []
+        row = [text(line.label), Text(line.value), scored, *asked, Text(line.pooled, SOFT)]
+        rows.append(row[:-1] if console.width < NARROW else row)
     aside = wording.set_aside(report["run"])
-    columns = "mean, cases scored" + ("" if console.width < NARROW else ", pooled")
+    interval = ", 95% interval" if report["intervals"] else ""
+    columns = f"mean, cases scored{interval}" + ("" if console.width < NARROW else ", pooled")
     print_table(console, f"Metrics ({columns})" + (f"; {aside}" if aside else ""), (1, 2), rows)
     if len(lines) > len(main):
         console.print(Text(f"and {len(lines) - len(main):,} more in the report", SOFT))
     if any(line.row["metric"] == "answer_match" for line in main):
         by = terminal(report["run"]["normalizer"])
         console.print(sentence(f"answer_match by {by}. {wording.NOTES['answer_match']}", SOFT))
+    if interval:
+        console.print(sentence(wording.NOTES["intervals"], SOFT))
     if report["abstention"]:
         counts = "; ".join(
             f"{terminal(row['answerable'], 20)}: {row['answered']:,} answered, "

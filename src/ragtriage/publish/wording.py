@@ -40,6 +40,7 @@ class MetricLine(NamedTuple):
     pooled: str
     weighted: str
     row: doc.SummaryRow
+    interval: str = ""
 
 
 class SliceLine(NamedTuple):
@@ -274,7 +275,22 @@ def metrics(report: doc.Report) -> list[MetricLine]:
     """Every metric over all cases, those that the contract is about first."""
     first = _WORDS["metrics"].get(report["run"]["contract"], ())
     rows = [row for row in report["summary"] if row["slice"] == "all"]
-    return [_metric(row) for row in sorted(rows, key=lambda row: row["metric"] not in first)]
+    found = {
+        (row["metric"], row["k"]): row for row in report["intervals"] or [] if row["slice"] == "all"
+    }
+    return [
+        _metric(row)._replace(interval=_interval(found.get((row["metric"], row["k"]))))
+        for row in sorted(rows, key=lambda row: row["metric"] not in first)
+    ]
+
+
+def _interval(row: doc.IntervalRow | None) -> str:
+    """`0.71 to 0.84`; why there is none; nothing where none was asked for."""
+    if row is None:
+        return ""
+    if row["low"] is None:
+        return row["note"] or UNDEFINED
+    return f"{number(row['low'])} to {number(row['high'])}"
 
 
 def _metric(row: doc.SummaryRow) -> MetricLine:

@@ -59,10 +59,13 @@ class StoredRun:
         """
         return self.read(self.cases.select(name)).to_series()
 
-    def read(self, wanted: pl.LazyFrame) -> pl.DataFrame:
-        """Collect a query over one of its tables, or say what is wrong with the run."""
+    def read(self, wanted: pl.LazyFrame, *, streaming: bool = False) -> pl.DataFrame:
+        """Collect a query over one of its tables, or say what is wrong with the run.
+
+        `streaming`: in less memory, and in no order.
+        """
         try:
-            return wanted.collect()
+            return wanted.collect(engine="streaming" if streaming else "auto")
         except (pl.exceptions.PolarsError, OSError) as error:
             reason = str(error).split("\n", 1)[0]
             raise InputError(

@@ -66,6 +66,14 @@ class CoverageRow(TypedDict):
     example_case_ids: list[str]
 
 
+class LostTogetherRow(TypedDict):
+    """Metrics that lost the same scored cases."""
+
+    metrics: list[str]
+    n_lost: int
+    example_case_ids: list[str]
+
+
 class TransitionRow(TypedDict):
     """How many cases went from one stage to another, or stayed."""
 
@@ -134,6 +142,7 @@ class ComparisonReport(TypedDict):
     combined_change: bool
     gates: list[GateRow]
     coverage: list[CoverageRow]
+    lost_together: list[LostTogetherRow]
     cases: list[ChangedCase]
     cases_omitted: int
     transitions: list[TransitionRow]

@@ -31,7 +31,7 @@ def render(report: ComparisonReport) -> str:
 
 
 def _head(report: ComparisonReport) -> list[str]:
-    said, gates = wording.gates(report["gates"])
+    _, gates = wording.gates(report["gates"])
     rows = [
         (
             "holds" if gate["passed"] else "**failed**",
@@ -44,7 +44,7 @@ def _head(report: ComparisonReport) -> list[str]:
     ]
     return [
         f"# ragtriage: {prose(words.verdict(report))}",
-        f"**{said}.**",
+        f"**{words.outcome(report)}.**",
         table(("Verdict", "Gate", "Value>", "Threshold>", "Reason"), rows) if rows else "",
         bullets(prose(notice, 1_000) for notice in words.notices(report)),
         table(("Comparison", ""), [(prose(n), prose(text)) for n, text in words.facts(report)]),
@@ -78,7 +78,7 @@ def _case(case: ChangedCase) -> str:
         f"Question: {prose(case['question'])}" if case["question"] else "",
         *(f"Moved: {prose(move)}" for move in moved),
         f"{rest} moves" if rest else "",
-        "Metrics: " + "; ".join(f"{code(n)} {prose(way)} {said}" for n, way, said in values)
+        "Metrics: " + "; ".join(f"{code(n)} {prose(way)} ({said})" for n, way, said in values)
         if values
         else "",
         *(_answer(case, side) for side in ("base", "candidate")),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ragtriage.comparison.result import Result
+from ragtriage.comparison.table import both_values
 from ragtriage.metrics.registry import Column
 from ragtriage.publish.comparison.document import ComparisonReport
 from ragtriage.publish.folder import RunFolder, to_json
@@ -15,12 +16,7 @@ from ragtriage.tally import SHOWN_CASES
 
 def changed_schema(columns: list[Column]) -> dict[str, Any]:
     """Columns of `cases.parquet` of a comparison with these metrics, in order."""
-    metrics = {
-        f"{column.name}_{side}": column.schema[column.name]
-        for column in columns
-        for side in ("base", "candidate")
-    }
-    return dict(dtypes(ChangedCases)) | metrics
+    return dict(dtypes(ChangedCases)) | both_values(columns)
 
 
 def manifest(result: Result, report: ComparisonReport) -> dict[str, Any]:
@@ -53,7 +49,8 @@ def write_result(result: Result, report: ComparisonReport, folder: RunFolder) ->
     """Write all of it and let the folder appear."""
     from ragtriage.publish.comparison import html, markdown  # noqa: PLC0415 - bring Jinja
 
-    for name in ("transitions", "deltas", "cases"):
+    folder.write_blocks("cases.parquet", result.cases.blocks())
+    for name in ("transitions", "deltas"):
         folder.write_table(f"{name}.parquet", getattr(result, name))
     for name in ("tests", "intervals"):
         if getattr(result, name) is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any, cast
 
+from ragtriage.comparison.coverage import together
 from ragtriage.comparison.result import Result
 from ragtriage.metrics.registry import REGISTRY, Column
 from ragtriage.publish.comparison.document import (
@@ -25,7 +26,7 @@ SIDES = ("base", "candidate")
 
 def build_report(result: Result, started: str) -> ComparisonReport:
     """The whole document."""
-    shown = result.details.height
+    shown = result.shown.height
     return ComparisonReport(
         comparison=_entry(result, started),
         failures=result.failures,
@@ -47,6 +48,10 @@ def build_report(result: Result, started: str) -> ComparisonReport:
         combined_change=result.about.combined,
         gates=cast("Any", [asdict(verdict) for verdict in result.gates]),
         coverage=[_coverage(result, place) for place in range(len(result.coverage))],
+        lost_together=[
+            {"metrics": lost.metrics, "n_lost": lost.n, "example_case_ids": lost.case_ids}
+            for lost in together(result.coverage)
+        ],
         cases=_cases(result),
         cases_omitted=result.cases.height - shown,
         transitions=cast("Any", result.transitions.to_dicts()),
@@ -109,7 +114,6 @@ def _coverage(result: Result, place: int) -> CoverageRow:
 def _cases(result: Result) -> list[ChangedCase]:
     """The first changed cases, in the order of the table."""
     details = result.details.rows_by_key("case_id", named=True, unique=True)
-    rows = result.cases.head(result.details.height)
     return [
         ChangedCase(
             case_id=row["case_id"],
@@ -120,7 +124,7 @@ def _cases(result: Result) -> list[ChangedCase]:
             moved=row["moved"],
             metrics=_values(row, result.columns),
         )
-        for row in rows.iter_rows(named=True)
+        for row in result.shown.iter_rows(named=True)
     ]
 
 

@@ -9,6 +9,7 @@ import math
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from ragtriage.comparison.coverage import sentence
 from ragtriage.publish import wording
 from ragtriage.publish.comparison import document as doc
 
@@ -56,9 +57,24 @@ def verdict(report: doc.ComparisonReport) -> str:
         said = f"{changed['regressed']:,} of {wording.count(n, 'case')} regressed"
     elif others:
         said = f"None of {wording.count(n, 'case')} regressed"
+    elif nothing_measured(report):
+        return f"Nothing measured: {wording.count(n, 'case')}, no metric scored in both runs"
     else:
         return f"No difference: {wording.count(n, 'case')}, every stage and metric the same"
     return f"{said}; {others}" if others else said
+
+
+def outcome(report: doc.ComparisonReport) -> str:
+    """Whether the gates hold, and what else the comparison fails by."""
+    said = [wording.gates(report["gates"])[0]]
+    said += ["coverage regression"] if report["coverage"] else []
+    said += ["nothing measured"] if nothing_measured(report) else []
+    return "; ".join(said)
+
+
+def nothing_measured(report: doc.ComparisonReport) -> bool:
+    """No metric is scored in both runs on any case: that is not the same as no difference."""
+    return not any(row["n_paired"] for row in report["deltas"] if row["slice"] == "all")
 
 
 def facts(report: doc.ComparisonReport) -> list[tuple[str, str]]:
@@ -94,20 +110,18 @@ def about(row: doc.AboutRow) -> str:
 
 def notices(report: doc.ComparisonReport) -> list[str]:
     """What must be known before a number is read."""
-    told = [coverage(row) for row in report["coverage"]]
+    told = (
+        ["nothing measured: no metric is scored in both runs"] if nothing_measured(report) else []
+    )
+    told += [
+        sentence(row["metrics"], row["n_lost"], row["example_case_ids"])
+        for row in report["lost_together"]
+    ]
     if report["combined_change"]:
         keys = ", ".join(row["key"] for row in report["about"])
         told.append(f"combined change: {keys} differ at once, so no one of them is the cause")
     told += [difference(row) for row in report["differences"]]
     return told + report["comparison"]["notes"]
-
-
-def coverage(row: doc.CoverageRow) -> str:
-    """A metric that lost scored cases, and which."""
-    return (
-        f"coverage regression: {label(row['metric'], row['k'])} lost {row['n_lost']:,} of "
-        f"{row['n_base']:,} scored cases: {some(row['example_case_ids'], row['n_lost'])}"
-    )
 
 
 def difference(row: doc.DifferenceRow) -> str:
