@@ -9,25 +9,26 @@ from prefect.cache_policies import NO_CACHE
 from prefect.client.schemas.objects import State
 from prefect.states import Completed, Failed
 
+from ragtriage.flows.limit import Deadline
 from ragtriage.flows.logs import keep_quiet
-from ragtriage.pipeline import input_digests, run_request
+from ragtriage.pipeline import input_digests, run_folder
 from ragtriage.publish import markdown, wording
-from ragtriage.request import EvaluateRequest
+from ragtriage.request import EvaluateRequest, TimeLimit
 from ragtriage.run import stored_report
 
 keep_quiet()
 
 
 @task(cache_policy=NO_CACHE, persist_result=False, retries=2, retry_delay_seconds=2)
-def read_inputs(request: EvaluateRequest) -> dict[str, str]:
+def read_inputs(request: EvaluateRequest, deadline: Deadline) -> dict[str, str]:
     """What is about to be read: each file's SHA-256."""
-    return input_digests(request)
+    return deadline.within("reading the inputs", request.out, input_digests, request)
 
 
 @task(cache_policy=NO_CACHE, persist_result=False)
-def evaluate_cases(request: EvaluateRequest, digests: dict[str, str]) -> Path:
+def evaluate_cases(request: EvaluateRequest, digests: dict[str, str], deadline: Deadline) -> Path:
     """The whole run; the folder it published."""
-    return run_request(request, digests=digests).folder
+    return deadline.within("evaluating", request.out, run_folder, request, digests)
 
 
 @task(cache_policy=NO_CACHE, persist_result=False)
@@ -42,10 +43,16 @@ def leave_artifacts(path: Path) -> None:
 
 
 @flow(name="evaluate", persist_result=False)
-def evaluate(request: EvaluateRequest) -> State[Any]:
-    """Evaluate recorded cases; a failed gate is a Failed state that says which."""
-    digests = read_inputs(request)
-    path = evaluate_cases(request, digests)
+def evaluate(request: EvaluateRequest, time_limit: TimeLimit = None) -> State[Any]:
+    """Evaluate recorded cases; a failed gate is a Failed state that says which.
+
+    Args:
+        request: what is evaluated, with the options of `ragtriage evaluate`.
+        time_limit: seconds after which the work is killed, whatever it is doing; none by default.
+    """
+    deadline = Deadline.after(time_limit)
+    digests = read_inputs(request, deadline)
+    path = evaluate_cases(request, digests, deadline)
     leave_artifacts(path)
     report = stored_report(path)
     failures = wording.failures(report)

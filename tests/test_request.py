@@ -9,7 +9,8 @@ import pytest
 
 import ragtriage
 from ragtriage.errors import UsageError
-from ragtriage.request import build_request, load_about, load_config
+from ragtriage.option_words import WORDS
+from ragtriage.request import EvaluateRequest, build_request, load_about, load_config
 
 
 @pytest.mark.parametrize("k", [0, -1, 2.5, True, "10", None, 10**30])
@@ -94,3 +95,8 @@ def test_python_takes_single_values_too(tmp_path: Path) -> None:
         ragtriage.evaluate(path, k="1", write=False)
     with pytest.raises(UsageError, match="no input"):
         ragtriage.evaluate(None)
+
+
+def test_every_option_is_described_in_the_words_of_the_command_line() -> None:
+    fields = EvaluateRequest.model_json_schema()["properties"]
+    assert {name: field["description"] for name, field in fields.items()} == WORDS

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from ragtriage.option_words import WORDS
 from ragtriage.options import FORMATS
 
 Command = Callable[..., Any]
@@ -25,62 +26,52 @@ def _all(options: Sequence[Decorator]) -> Decorator:
 
 
 _READING: list[Decorator] = [
-    click.option("--corpus", multiple=True, metavar="FILE", help="The passages there are."),
-    click.option("--reviews", multiple=True, metavar="FILE", help="Labels by people and judges."),
+    click.option("--corpus", multiple=True, metavar="FILE", help=WORDS["corpus"]),
+    click.option("--reviews", multiple=True, metavar="FILE", help=WORDS["reviews"]),
     click.option(
         "--contract",
         metavar="NAME",
-        help="auto (default), diagnosis, citation, ranking, claims, answer.",
+        help=WORDS["contract"],
     ),
     click.option(
         "--map",
         "mapping",
         multiple=True,
         metavar="THEIRS=OURS",
-        help="A field's name in your file.",
+        help=WORDS["map"],
     ),
-    click.option("--extra", metavar="fail|ignore", help="Unknown fields: an error, or set aside."),
-    click.option("--unknown-trace", metavar="fail|ignore", help="Traces without a case."),
-    click.option("--missing-trace", metavar="fail|empty|not-run", help="Cases without a trace."),
-    click.option(
-        "--unknown-review", metavar="fail|ignore", help="Reviews without a case or claim."
-    ),
-    click.option(
-        "--judge", metavar="NAME", help="Whose labels fill claims that no person labelled."
-    ),
+    click.option("--extra", metavar="fail|ignore", help=WORDS["extra"]),
+    click.option("--unknown-trace", metavar="fail|ignore", help=WORDS["unknown_trace"]),
+    click.option("--missing-trace", metavar="fail|empty|not-run", help=WORDS["missing_trace"]),
+    click.option("--unknown-review", metavar="fail|ignore", help=WORDS["unknown_review"]),
+    click.option("--judge", metavar="NAME", help=WORDS["judge"]),
     click.option(
         "--min-validated",
         metavar="N",
-        help="Labels a judge must share with people to be believed [30].",
+        help=WORDS["min_validated"],
     ),
-    click.option("--on-invalid", metavar="fail|quarantine", help="Rows that break a rule."),
+    click.option("--on-invalid", metavar="fail|quarantine", help=WORDS["on_invalid"]),
     click.option("--config", metavar="FILE.toml", help="Any of these options in a file."),
 ]
 _SCORING: list[Decorator] = [
-    click.option(
-        "--k", multiple=True, metavar="N", help="Cutoffs; the first is the ledger's [10]."
-    ),
-    click.option("--normalizer", metavar="NAME", help="lower-whitespace, exact, casefold, squad."),
-    click.option("--abstain-text", multiple=True, metavar="TEXT", help="An answer that declines."),
+    click.option("--k", multiple=True, metavar="N", help=WORDS["k"]),
+    click.option("--normalizer", metavar="NAME", help=WORDS["normalizer"]),
+    click.option("--abstain-text", multiple=True, metavar="TEXT", help=WORDS["abstain_text"]),
     click.option(
         "--slice",
         "slice_",
         multiple=True,
         metavar="FIELD",
-        help="A further field of ours to slice by.",
+        help=WORDS["slice"],
     ),
-    click.option(
-        "--about", metavar="FILE.toml", help="What was run: shown at the head of reports."
-    ),
+    click.option("--about", metavar="FILE.toml", help=WORDS["about"]),
 ]
 _MINIMA: list[Decorator] = [
-    click.option("--min-recall", metavar="X", help="Least recall at the first cutoff, 0 to 1."),
-    click.option(
-        "--min-context-precision", metavar="X", help="Least context precision, same cutoff."
-    ),
-    click.option("--min-mrr", metavar="X", help="Least mean reciprocal rank, uncut."),
-    click.option("--min-citation-coverage", metavar="X", help="Least citation coverage."),
-    click.option("--min-citation-validity", metavar="X", help="Least citation validity."),
+    click.option("--min-recall", metavar="X", help=WORDS["min_recall"]),
+    click.option("--min-context-precision", metavar="X", help=WORDS["min_context_precision"]),
+    click.option("--min-mrr", metavar="X", help=WORDS["min_mrr"]),
+    click.option("--min-citation-coverage", metavar="X", help=WORDS["min_citation_coverage"]),
+    click.option("--min-citation-validity", metavar="X", help=WORDS["min_citation_validity"]),
 ]
 _TWO_RUNS: list[Decorator] = [
     click.option(
@@ -96,7 +87,7 @@ _TWO_RUNS: list[Decorator] = [
     click.option(
         "--intervals",
         is_flag=True,
-        help="Cluster bootstrap intervals of means, or of their differences.",
+        help=WORDS["intervals"],
     ),
     click.option(
         "--test-metric",
@@ -104,22 +95,22 @@ _TWO_RUNS: list[Decorator] = [
         metavar="METRIC[@K]",
         help="The family of --test and --intervals: these metrics alone.",
     ),
-    click.option("--seed", metavar="N", help="Of what --test and --intervals draw [0]."),
+    click.option("--seed", metavar="N", help=WORDS["seed"]),
 ]
 _PLACE: list[Decorator] = [
-    click.option("--out", metavar="DIR", help="Where runs are written [reports/]."),
+    click.option("--out", metavar="DIR", help=WORDS["out"]),
     click.option("--no-write", is_flag=True, help="Print only."),
-    click.option("--all-cases", is_flag=True, help="Every case in the reports, not the first 500."),
+    click.option("--all-cases", is_flag=True, help=WORDS["all_cases"]),
     click.option("--format", "format_", metavar="|".join(FORMATS), help="What stdout shows."),
     click.option("--prefect", is_flag=True, help="As a flow on the server at PREFECT_API_URL."),
 ]
 _INPUT: list[Decorator] = [
     click.argument("inputs", nargs=-1, metavar="[INPUT]..."),
-    click.option("--cases", multiple=True, metavar="FILE", help="Cases, apart from their traces."),
-    click.option("--trace", multiple=True, metavar="FILE", help="Traces, joined by case ID."),
+    click.option("--cases", multiple=True, metavar="FILE", help=WORDS["cases"]),
+    click.option("--trace", multiple=True, metavar="FILE", help=WORDS["trace"]),
     *_READING,
 ]
-_RUN_ID = click.option("--run-id", metavar="ID", help="Name of the run's folder.")
+_RUN_ID = click.option("--run-id", metavar="ID", help=WORDS["run_id"])
 _BASELINE = click.option(
     "--baseline", metavar="RUN", help="Then compare with this finished run, as compare does."
 )

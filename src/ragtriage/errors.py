@@ -2,8 +2,9 @@
 
     RagtriageError          3   something we did not foresee
     ├── UsageError          2   what was asked for makes no sense
-    └── InputError          2   what was given cannot be used
-        └── InvalidRowsError    rows broke rules and none may be set aside
+    ├── InputError          2   what was given cannot be used
+    │   └── InvalidRowsError    rows broke rules and none may be set aside
+    └── TimeLimitError      3   a step of a flow was ended at its time limit
 
 A failed gate is no error: it is a verdict, and exit code 1.
 """
@@ -48,6 +49,10 @@ class InvalidRowsError(InputError):
         if where:
             lines.append(f"all of them: {where}")
         super().__init__("\n".join(lines))
+
+
+class TimeLimitError(RagtriageError):
+    """A step of a flow was still at work when its time was over, and was ended."""
 
 
 def nearest(name: str, known: list[str]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from os import PathLike, fspath
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -78,6 +79,11 @@ def run_request(
     finally:
         if folder is not None:
             folder.close()
+
+
+def run_folder(request: EvaluateRequest, digests: dict[str, str]) -> Path:
+    """Carry out a request as `run_request` does; the folder it published."""
+    return run_request(request, digests=digests).folder
 
 
 def input_digests(request: EvaluateRequest) -> dict[str, str]:

@@ -21,6 +21,7 @@ from pydantic import (
 )
 
 from ragtriage.errors import UsageError, nearest
+from ragtriage.option_words import WORDS
 from ragtriage.schemas.agreement import MIN_VALIDATED
 from ragtriage.schemas.contracts import CONTRACTS
 from ragtriage.schemas.inputs import CASE_FIELDS, Cases, dtypes
@@ -45,12 +46,27 @@ RUN_ID = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}")
 
 Cutoff = Annotated[StrictInt, Field(ge=1, le=LARGEST_CUTOFF)]
 Threshold = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False, strict=True)]
+# Of a flow, not of a run: it says nothing about results.
+TimeLimit = Annotated[
+    float | None,
+    Field(
+        gt=0,
+        allow_inf_nan=False,
+        description="Seconds after which the work is killed, whatever it is doing. The flow has "
+        "then failed; what was published before stays.",
+    ),
+]
+
+
+def _described(schema: dict[str, Any]) -> None:
+    for name, field in schema["properties"].items():
+        field["description"] = WORDS[name]
 
 
 class EvaluateRequest(BaseModel):
     """One evaluation: what to read, how to score it, what must hold, where to write."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, json_schema_extra=_described)
 
     inputs: tuple[StrictStr, ...] = ()
     cases: tuple[StrictStr, ...] = ()

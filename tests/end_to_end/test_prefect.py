@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import os
-import signal
 import socket
 import subprocess
 import sys
 import time
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from tests.end_to_end.servers import posted, running_server
 from tests.support import CONTRACTS, HANDBOOK, INVALID, ROOT
 
 pytestmark = pytest.mark.end_to_end
@@ -41,57 +38,8 @@ def command(
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
     """The settings that lead to a server of this module's own."""
-    home = tmp_path_factory.mktemp("prefect")
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    settings = {
-        "HOME": str(home),
-        "PREFECT_HOME": str(home),
-        "PREFECT_API_URL": f"http://127.0.0.1:{port}/api",
-        "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
-        "DO_NOT_TRACK": "1",
-    }
-    with (home / "server.log").open("wb") as log:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "prefect", "server", "start", "--port", str(port)],
-            env={**os.environ, **settings},
-            stdout=log,
-            stderr=log,
-            start_new_session=True,
-        )
-        try:
-            _wait_for(settings["PREFECT_API_URL"], process)
-            yield settings
-        finally:
-            os.killpg(process.pid, signal.SIGTERM)
-            try:
-                process.wait(timeout=20)
-            except subprocess.TimeoutExpired:
-                os.killpg(process.pid, signal.SIGKILL)
-                process.wait()
-
-
-def _wait_for(url: str, process: subprocess.Popen[bytes]) -> None:
-    for _ in range(120):
-        assert process.poll() is None, "the server ended"
-        try:
-            urllib.request.urlopen(f"{url}/health", timeout=1).close()
-        except OSError:
-            time.sleep(0.5)
-        else:
-            return
-    pytest.fail("the server did not come up")
-
-
-def posted(server: dict[str, str], what: str, **body: Any) -> Any:
-    request = urllib.request.Request(
-        f"{server['PREFECT_API_URL']}/{what}",
-        data=json.dumps(body).encode(),
-        headers={"content-type": "application/json"},
-    )
-    with urllib.request.urlopen(request, timeout=10) as answer:
-        return json.load(answer)
+    with running_server(tmp_path_factory.mktemp("prefect")) as settings:
+        yield settings
 
 
 def test_direct_and_flow_give_equal_bytes(server: dict[str, str], tmp_path: Path) -> None:

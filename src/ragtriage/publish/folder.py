@@ -157,6 +157,14 @@ class RunFolder:
         return _beside(self._work, ".lock")
 
 
+def clear_dead(out: str) -> None:
+    """Remove what processes that are gone left unfinished; runs being written stay."""
+    unfinished = Path(out) / UNFINISHED
+    _remove_dead(unfinished)
+    with suppress(OSError):
+        unfinished.rmdir()
+
+
 def to_json(value: Any) -> str:
     """JSON text that is the same for the same value; a lone surrogate cannot occur."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False)
