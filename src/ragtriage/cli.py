@@ -19,7 +19,7 @@ from ragtriage.errors import (
     RagtriageError,
     UsageError,
 )
-from ragtriage.options import FORMATS, format_shown, options_from
+from ragtriage.options import FORMATS, format_shown, leakage_options, options_from
 from ragtriage.version import __version__
 
 # Polars' allocator keeps freed pages unless told otherwise: up to half of what a run needs. It
@@ -244,6 +244,59 @@ def agreement(**flags: Any) -> int:
     _print(render(found.report, shown, color=sys.stdout.isatty()))
     _say_where(found.path)
     return EXIT_PASSED
+
+
+@cli.command()
+@click.argument("cases", nargs=-1, metavar="CASES...")
+@click.option(
+    "--against", multiple=True, metavar="FILE", help="Prompts and examples: files, folders, globs."
+)
+@click.option(
+    "--held-out",
+    multiple=True,
+    metavar="SPLIT",
+    help="What must stand in no prompt [all but development, dev, train, training].",
+)
+@click.option("--threshold", type=float, metavar="X", help="Jaccard of near duplicates [0.6].")
+@click.option("--max", type=int, metavar="N", help="Findings allowed [0].")
+@click.option(
+    "--min-answer-length", type=int, metavar="N", help="Characters of answers looked for [10]."
+)
+@click.option("--assign", is_flag=True, help="Propose splits that keep families together.")
+@click.option("--reassign", is_flag=True, help="With --assign: move cases that have a split, too.")
+@click.option("--shares", metavar="SPLIT=X,…", help="[development=0.8,test=0.2]")
+@click.option("--seed", type=int, metavar="N", help="Which of the possible proposals [0].")
+@click.option("--strata", metavar="tag", help="Keep the shares within each tag.")
+@click.option("--map", "mapping", multiple=True, metavar="THEIRS=OURS", help="A field's name.")
+@click.option("--extra", metavar="fail|ignore", help="Unknown fields: an error, or set aside.")
+@click.option("--on-invalid", metavar="fail|quarantine", help="Rows that break a rule.")
+@click.option("--config", metavar="FILE.toml", help="Any of these options in a file.")
+@click.option("--out", metavar="DIR", help="Where the folder is written [reports/].")
+@click.option("--run-id", metavar="ID", help="The folder is leakage-ID.")
+@click.option("--no-write", is_flag=True, help="Print only.")
+@click.option("--format", "format_", metavar="|".join(FORMATS), help="What stdout shows.")
+def leakage(**flags: Any) -> int:
+    """Say what the splits of a set share with each other and with prompts.
+
+    CASES: labelled cases with `split`; JSON lines, JSON, CSV, TSV or Parquet; files, folders,
+    globs, or - for standard input.
+    Exit code 0: at most --max findings; 1: more; 2: arguments or input; 3: internal error.
+    """
+    from ragtriage.leakage_request import build_leakage_request  # noqa: PLC0415 - as above
+    from ragtriage.leakage_run import run_leakage  # noqa: PLC0415 - as above
+    from ragtriage.publish.leakage import wording  # noqa: PLC0415 - as above
+    from ragtriage.publish.leakage.formats import render  # noqa: PLC0415 - as above
+
+    options = leakage_options(flags)
+    shown = format_shown(options.pop("format", None))
+    found = run_leakage(build_leakage_request(options))
+    _print(render(found.report, shown, color=sys.stdout.isatty()))
+    _say_mapping({**found.report["run"], "notes": []})
+    _say_where(found.path)
+    failure = wording.failure(found.report)
+    if failure is not None:
+        _say(failure)
+    return EXIT_PASSED if failure is None else EXIT_GATE_FAILED
 
 
 @cli.command()

@@ -29,6 +29,9 @@ from ragtriage.schemas.inputs import CASE_FIELDS, Cases, dtypes
 LARGEST_CUTOFF = 2**31 - 1
 RUN_ID = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}")
 
+# Folders of other commands begin with these.
+RESERVED = ("compare-", "agreement-", "leakage-")
+
 Cutoff = Annotated[StrictInt, Field(ge=1, le=LARGEST_CUTOFF)]
 Threshold = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False, strict=True)]
 
@@ -109,10 +112,10 @@ class EvaluateRequest(BaseModel):
     def _plain_run_id(cls, run_id: str | None) -> str | None:
         if run_id is None:
             return None
-        if not RUN_ID.fullmatch(run_id) or run_id.startswith(("compare-", "agreement-")):
+        if not RUN_ID.fullmatch(run_id) or run_id.startswith(RESERVED):
             raise ValueError(
                 f"{run_id!r} cannot name a run: use letters, digits, '.', '_', '-', "
-                "not starting with '.', 'compare-' or 'agreement-'"
+                "not starting with '.', 'compare-', 'agreement-' or 'leakage-'"
             )
         return run_id
 
@@ -174,6 +177,8 @@ def load_config(path: str) -> dict[str, Any]:
         "gate",
         "slice",
         "abstain_text",
+        "against",
+        "held_out",
     ):
         if name in values and not isinstance(values[name], list):
             values[name] = [values[name]]

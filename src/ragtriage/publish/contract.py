@@ -11,7 +11,7 @@ import polars as pl
 from ragtriage.errors import UsageError, nearest
 from ragtriage.metrics import REGISTRY
 from ragtriage.publish.folder import to_json
-from ragtriage.schemas import agreement, results
+from ragtriage.schemas import agreement, leakage, results
 from ragtriage.schemas.contracts import CONTRACTS
 from ragtriage.schemas.fields import Alias
 from ragtriage.schemas.inputs import Cases, Corpus, dtypes, infos
@@ -36,6 +36,9 @@ _TABLES: dict[str, type[pa.DataFrameModel]] = {
     "agreement/judges": agreement.Judges,
     "agreement/disagreements": agreement.Disagreements,
     "agreement/judge-disagreements": agreement.JudgeDisagreements,
+    "leakage/findings": leakage.Findings,
+    "leakage/assignment": leakage.Assignment,
+    "leakage/sizes": leakage.Sizes,
 }
 # One value a field, so that a starter file is a case that passes.
 _VALUES: dict[str, Any] = {

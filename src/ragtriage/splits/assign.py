@@ -53,8 +53,8 @@ def propose(
     """A split for each case.
 
     Families are taken largest first, those of one size in an order that the seed and their names
-    decide; each goes where, counted with it, the share asked for is filled least (over all cases
-    and, `by_tag`, over each of its tags, each weighing as many cases as it adds).
+    decide. Each goes where the share asked for is filled least, counted with half of it: over all
+    cases and, `by_tag`, over the cases of each of its tags as well.
 
     Unless `reassign`, a case that has a split keeps it; the others of its family follow (where it
     lies in several, the one with most of it, then the first by name).
@@ -86,7 +86,7 @@ def propose(
         totals.update(family.strata)
     free.sort(key=lambda family: (-len(family.members), _drawn(seed, family.name)))
     for family in free:
-        split = _emptiest(family.strata, filled, totals, shares)
+        split = _emptiest(family.strata, filled, shares)
         filled[split].update(family.strata)
         for member in family.members:
             proposed[member] = split
@@ -114,16 +114,13 @@ def _drawn(seed: int, name: str) -> bytes:
     return blake2b(f"{seed}:{name}".encode("utf-8", "surrogatepass")).digest()
 
 
-def _emptiest(
-    strata: Strata, filled: Mapping[str, Strata], totals: Strata, shares: Mapping[str, float]
-) -> str:
-    """The split whose shares are filled least once the family is in it; the first as asked."""
+def _emptiest(strata: Strata, filled: Mapping[str, Strata], shares: Mapping[str, float]) -> str:
+    """The split whose share is filled least with half the family in it; else the first as asked."""
 
     def fill(split: str) -> float:
-        return sum(
-            n * (filled[split][stratum] + n) / (shares[split] * totals[stratum])
-            for stratum, n in strata.items()
-        )
+        # Webster's rule of seats by shares: small splits get theirs as soon as they have half of it.
+        taken = sum(n * (2 * filled[split][stratum] + n) for stratum, n in strata.items())
+        return taken / shares[split]
 
     return min(shares, key=fill)
 
