@@ -118,7 +118,7 @@ def _emptiest(strata: Strata, filled: Mapping[str, Strata], shares: Mapping[str,
     """The split whose share is filled least with half the family in it; else the first as asked."""
 
     def fill(split: str) -> float:
-        # Webster's rule of seats by shares: small splits get theirs as soon as they have half of it.
+        # Webster's rule for seats: a small split gets its case once half of one is due.
         taken = sum(n * (2 * filled[split][stratum] + n) for stratum, n in strata.items())
         return taken / shares[split]
 
