@@ -57,10 +57,11 @@ def leakage_options(flags: dict[str, Any]) -> dict[str, Any]:
     options = load_config(config_file) if config_file else {}
     if options.pop("no_write", False):
         options["write"] = False
+    # By identity: 0 equals False and is a value all the same.
     given = {
         name.rstrip("_"): _text(value)
         for name, value in flags.items()
-        if value not in (None, (), False)
+        if value is not None and value is not False and value != ()
     }
     if given.pop("no_write", False):
         given["write"] = False
