@@ -153,6 +153,14 @@ def test_a_thousand_alike_are_all_found() -> None:
     assert set(pairs.values()) == {10 / 12}
 
 
+def test_pairs_formed_some_at_a_time_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = [f"when does branch seven of the library on mill lane close at {i}" for i in range(60)]
+    whole = found(texts, 0.6)
+    monkeypatch.setattr(lsh, "_PAIRS_AT_ONCE", 7)
+    assert found(texts, 0.6) == whole
+    assert len(whole) == 60 * 59 // 2
+
+
 def test_very_many_alike_are_bounded_and_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lsh, "BAND_PAIRS", 20_000)
     texts = [

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +21,8 @@ MISS = 1e-3
 PERMUTATIONS = 256
 # Pairs that one band may nominate. Beyond it each text meets only its next ones in a bucket: many
 # texts made from one pattern would otherwise give the square of their number.
-BAND_PAIRS = 2_000_000
+BAND_PAIRS = 10_000_000
+_PAIRS_AT_ONCE = 1_000_000
 _LARGEST_ROWS = 16
 _SEED = 1
 _ROWS_AT_ONCE = 20_000
@@ -49,7 +51,7 @@ class Banding:
 
 @dataclass(frozen=True)
 class Nominated:
-    """Pairs of one band: places of texts, `a` < `b`. `skipped`: pairs left out for their number."""
+    """Pairs of a band: places of texts, `a` < `b`. `skipped`: pairs left out for their number."""
 
     a: Places
     b: Places
@@ -76,7 +78,7 @@ def banding_for(threshold: float) -> Banding:
 
 
 def nominations(grams: pl.Series, banding: Banding) -> Iterator[Nominated]:
-    """Pairs of texts that share a band, band by band; a pair comes once for each band it shares.
+    """Pairs of texts that share a band, some at a time; a pair comes once for each band it shares.
 
     Args:
         grams: hashes of each text's 3-grams, a list a text, no list empty.
@@ -86,7 +88,7 @@ def nominations(grams: pl.Series, banding: Banding) -> Iterator[Nominated]:
     places = flagged.arg_true().to_numpy().astype(np.int64)
     bands = bands_of(grams.filter(flagged), banding)
     for band in range(banding.bands):
-        yield _pairs(bands[:, band], places)
+        yield from _pairs(bands[:, band], places)
 
 
 def bands_of(grams: pl.Series, banding: Banding) -> Bands:
@@ -122,7 +124,7 @@ def _digests(grams: pl.Series, banding: Banding) -> RMinHashDigestMatrix:
     )
 
 
-def _pairs(values: npt.NDArray[np.uint64], places: Places) -> Nominated:
+def _pairs(values: npt.NDArray[np.uint64], places: Places) -> Iterator[Nominated]:
     """Texts with the same value, two by two, as many as are allowed."""
     order = np.argsort(values, kind="stable")
     starts = np.flatnonzero(np.r_[True, values[order][1:] != values[order][:-1]])
@@ -130,11 +132,17 @@ def _pairs(values: npt.NDArray[np.uint64], places: Places) -> Nominated:
     after = np.repeat(starts + sizes, sizes) - 1 - np.arange(len(order))
     reach, skipped = _reach(sizes)
     met = np.minimum(after, reach)
-    first = np.repeat(np.arange(len(order)), met)
-    start = np.repeat(np.cumsum(met) - met, met)
-    second = first + 1 + np.arange(len(first)) - start
     named = places[order]
-    return Nominated(named[first], named[second], skipped)
+    so_far = np.cumsum(met)
+    cuts = np.arange(_PAIRS_AT_ONCE, int(met.sum()), _PAIRS_AT_ONCE)
+    ends = [0, *np.searchsorted(so_far, cuts), len(order)]
+    for low, high in pairwise(ends):
+        some = met[low:high]
+        first = np.repeat(np.arange(low, high), some)
+        start = np.repeat(np.cumsum(some) - some, some)
+        second = first + 1 + np.arange(len(first)) - start
+        yield Nominated(named[first], named[second], skipped)
+        skipped = 0
 
 
 def _reach(sizes: Places) -> tuple[int, int]:

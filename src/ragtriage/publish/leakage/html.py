@@ -6,12 +6,10 @@ from ragtriage.publish import html
 from ragtriage.publish.leakage import wording
 from ragtriage.publish.leakage.document import LeakageReport
 
-OPEN_ENTRIES = 10
-
 
 def render(report: LeakageReport) -> str:
     """The page: opens offline, needs no script, refers to nothing outside itself."""
     environment = html.environment()
-    environment.globals |= {"l": wording, "open_entries": OPEN_ENTRIES}
+    environment.globals |= {"l": wording}
     page = environment.get_template("leakage.html.j2")
     return page.render(report=report, run=report["run"], css=html.template("report.css"))

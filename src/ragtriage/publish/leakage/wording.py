@@ -126,6 +126,13 @@ def score(row: doc.FindingRow) -> str:
     return "" if row["score"] is None else number(row["score"])
 
 
+def badge(row: doc.FindingRow) -> str:
+    """What two cases have in common, in a word; nothing for what is contained word for word."""
+    if row["group"] is not None:
+        return f"group {row['group']}"
+    return "" if row["other_case_id"] is None else score(row)
+
+
 def how_sure(search: doc.SearchEntry) -> list[str]:
     """What the candidate step can miss, stated and measured."""
     found = (
@@ -148,8 +155,8 @@ def how_sure(search: doc.SearchEntry) -> list[str]:
     told = [found, missed]
     if search["n_short"]:
         told.append(
-            f"{count(search['n_short'], 'question')} of fewer than three words have no 3-gram and "
-            "are compared whole."
+            "Questions of fewer than three words have no 3-gram and are compared whole: "
+            f"{search['n_short']:,} here."
         )
     return told
 
