@@ -745,6 +745,15 @@ def disjoint_ids(
     return able if able >= 5 else 0
 
 
+def groups_across_splits(records: list[Record]) -> int:
+    """How many cases have a split and are of a group that has another split too, run or not."""
+    lying: dict[str, list[str]] = {}
+    for record in records:
+        if record.get("group") is not None and record.get("split") is not None:
+            lying.setdefault(record["group"], []).append(record["split"])
+    return sum(len(splits) for splits in lying.values() if len(set(splits)) > 1)
+
+
 # --- The whole --------------------------------------------------------------------------------
 
 

@@ -314,6 +314,9 @@ def compare_findings(fixture: Drawn, results: list[Record], run: ragtriage.Run) 
     disjoint = oracle.disjoint_ids(fixture.records, fields=fixture.fields, corpus=fixture.corpus)
     if disjoint:
         expected["disjoint-ids"] = disjoint
+    across = oracle.groups_across_splits(fixture.records)
+    if across:
+        expected["group-across-splits"] = across
     rows = run.findings.rows(named=True)
     yield from (f"findings {text}" for text in told(expected, {r["finding"]: r["n"] for r in rows}))
     for row in rows:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from ragtriage.comparing import Comparison, compare
     from ragtriage.errors import InputError, RagtriageError, UsageError
     from ragtriage.history_run import History, build_history
+    from ragtriage.leakage_run import Leakage, leakage
     from ragtriage.pipeline import evaluate
     from ragtriage.read.accepted import Accepted
     from ragtriage.run import Run
@@ -22,6 +23,7 @@ __all__ = [
     "Comparison",
     "History",
     "InputError",
+    "Leakage",
     "RagtriageError",
     "Run",
     "UsageError",
@@ -31,6 +33,7 @@ __all__ = [
     "build_history",
     "compare",
     "evaluate",
+    "leakage",
     "measure_agreement",
 ]
 
@@ -39,6 +42,7 @@ _HOMES = {
     "Agreement": "ragtriage.agreement_run",
     "History": "ragtriage.history_run",
     "InputError": "ragtriage.errors",
+    "Leakage": "ragtriage.leakage_run",
     "RagtriageError": "ragtriage.errors",
     "UsageError": "ragtriage.errors",
     "Run": "ragtriage.run",
@@ -48,6 +52,7 @@ _HOMES = {
     "accepted_run": "ragtriage.accepting",
     "build_history": "ragtriage.history_run",
     "evaluate": "ragtriage.pipeline",
+    "leakage": "ragtriage.leakage_run",
     "measure_agreement": "ragtriage.agreement_run",
 }
 

@@ -15,7 +15,7 @@ from pydantic import (
 )
 
 from ragtriage.errors import UsageError, nearest
-from ragtriage.request import RUN_ID, readable
+from ragtriage.request import RESERVED, RUN_ID, readable
 from ragtriage.schemas.agreement import MIN_VALIDATED
 
 PREFIX = "agreement-"
@@ -40,10 +40,10 @@ class AgreementRequest(BaseModel):
         """The folder is `agreement-<run_id>`: no evaluated run can be named so."""
         if run_id is None:
             return None
-        if not RUN_ID.fullmatch(run_id) or run_id.startswith((PREFIX, "compare-")):
+        if not RUN_ID.fullmatch(run_id) or run_id.startswith(RESERVED):
             raise ValueError(
                 f"{run_id!r} cannot name a run: use letters, digits, '.', '_', '-', "
-                f"not starting with '.', '{PREFIX}' (it is put before) or 'compare-'"
+                f"not starting with '.', '{PREFIX}' (it is put before), 'compare-' or 'leakage-'"
             )
         return run_id
 

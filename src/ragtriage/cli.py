@@ -16,6 +16,7 @@ from ragtriage.cli_options import (
     compare_options,
     evaluate_options,
     input_options,
+    leakage_flags,
 )
 from ragtriage.errors import (
     EXIT_GATE_FAILED,
@@ -25,7 +26,7 @@ from ragtriage.errors import (
     RagtriageError,
     UsageError,
 )
-from ragtriage.options import comparison_apart, format_shown, options_from
+from ragtriage.options import comparison_apart, format_shown, leakage_options, options_from
 from ragtriage.version import __version__
 
 # Polars' allocator keeps freed pages unless told otherwise: up to half of what a run needs. It
@@ -231,6 +232,32 @@ def accept(run: str, out: str, *, force: bool) -> int:
     failed = "" if accepted.passed else ", although its gates failed"
     _print(f"accepted: {accepted.run_id}{failed}{before}\n")
     return EXIT_PASSED
+
+
+@cli.command()
+@leakage_flags
+def leakage(**flags: Any) -> int:
+    """Say what the splits of a set share with each other and with prompts.
+
+    CASES: labelled cases with `split`; JSON lines, JSON, CSV, TSV or Parquet; files, folders,
+    globs, or - for standard input.
+    Exit code 0: at most --max findings; 1: more; 2: arguments or input; 3: internal error.
+    """
+    from ragtriage.leakage_request import build_leakage_request  # noqa: PLC0415 - as above
+    from ragtriage.leakage_run import run_leakage  # noqa: PLC0415 - as above
+    from ragtriage.publish.leakage import wording  # noqa: PLC0415 - as above
+    from ragtriage.publish.leakage.formats import render  # noqa: PLC0415 - as above
+
+    options = leakage_options(flags)
+    shown = format_shown(options.pop("format", None))
+    found = run_leakage(build_leakage_request(options))
+    _print(render(found.report, shown, color=sys.stdout.isatty()))
+    _say_mapping({**found.report["run"], "notes": []})
+    _say_where(found.path)
+    failure = wording.failure(found.report)
+    if failure is not None:
+        _say(failure)
+    return EXIT_PASSED if failure is None else EXIT_GATE_FAILED
 
 
 @cli.command()

@@ -159,3 +159,49 @@ agreement_options = _all(
         click.option("--format", "format_", metavar="|".join(FORMATS), help="What stdout shows."),
     ]
 )
+leakage_flags = _all(
+    [
+        click.argument("cases", nargs=-1, metavar="CASES..."),
+        click.option(
+            "--against",
+            multiple=True,
+            metavar="FILE",
+            help="Prompts and examples: files, folders, globs.",
+        ),
+        click.option(
+            "--held-out",
+            multiple=True,
+            metavar="SPLIT",
+            help="What must stand in no prompt [all but development, dev, train, training].",
+        ),
+        click.option(
+            "--threshold", type=float, metavar="X", help="Jaccard of near duplicates [0.6]."
+        ),
+        click.option("--max", type=int, metavar="N", help="Findings allowed [0]."),
+        click.option(
+            "--min-answer-length",
+            type=int,
+            metavar="N",
+            help="Characters of answers looked for [10].",
+        ),
+        click.option("--assign", is_flag=True, help="Propose splits that keep families together."),
+        click.option(
+            "--reassign", is_flag=True, help="With --assign: move cases that have a split, too."
+        ),
+        click.option("--shares", metavar="SPLIT=X,…", help="[development=0.8,test=0.2]"),
+        click.option("--seed", type=int, metavar="N", help="Which of the possible proposals [0]."),
+        click.option("--strata", metavar="tag", help="Keep the shares within each tag."),
+        click.option(
+            "--map", "mapping", multiple=True, metavar="THEIRS=OURS", help="A field's name."
+        ),
+        click.option(
+            "--extra", metavar="fail|ignore", help="Unknown fields: an error, or set aside."
+        ),
+        click.option("--on-invalid", metavar="fail|quarantine", help="Rows that break a rule."),
+        click.option("--config", metavar="FILE.toml", help="Any of these options in a file."),
+        click.option("--out", metavar="DIR", help="Where the folder is written [reports/]."),
+        click.option("--run-id", metavar="ID", help="The folder is leakage-ID."),
+        click.option("--no-write", is_flag=True, help="Print only."),
+        click.option("--format", "format_", metavar="|".join(FORMATS), help="What stdout shows."),
+    ]
+)

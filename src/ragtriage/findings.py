@@ -1,7 +1,7 @@
 """Lint that is not an error: what a person should look at before trusting the numbers.
 
 One entry a finding, with what it means. Each is an expression over a case's terms, but for
-`disjoint-ids`, which only the whole run can tell.
+`disjoint-ids` and `group-across-splits`, which only the whole run can tell.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from ragtriage.relevance.frames import beside, keyed, same
+from ragtriage.split_groups import GROUP_ACROSS_SPLITS
 
 DISJOINT = "disjoint-ids"
 # Fewer cases than this may miss by chance.
@@ -116,7 +117,8 @@ FINDINGS: tuple[Finding, ...] = (
 _SORTED = sorted(FINDINGS, key=lambda finding: finding.name)
 
 MEANINGS = {finding.name: finding.meaning for finding in FINDINGS} | {
-    DISJOINT: "no required ID is ever retrieved: the ID spaces of labels and retriever differ"
+    DISJOINT: "no required ID is ever retrieved: the ID spaces of labels and retriever differ",
+    GROUP_ACROSS_SPLITS: "one group has cases in more than one split: what is held out is not",
 }
 
 

@@ -19,6 +19,7 @@ import polars as pl
 from ragtriage.errors import UsageError, nearest
 from ragtriage.findings import MEANINGS
 from ragtriage.metrics.registry import REGISTRY, Metric
+from ragtriage.split_groups import GROUP_ACROSS_SPLITS, NEEDS
 from ragtriage.stages import precedence
 
 TOLERANCE = 1e-9
@@ -128,11 +129,16 @@ def check_observed(gate: Gate, fields: set[str], cutoffs: tuple[int, ...]) -> No
     Raises:
         UsageError: the metric's fields are not observed, or its cutoff was not asked for.
     """
+    if gate.prefix == "finding" and gate.name == GROUP_ACROSS_SPLITS:
+        _check_fields(gate, [name for name in NEEDS if name not in fields])
     if gate.prefix in _NAMED:
         return
     declared = REGISTRY[gate.name]
     _check_cutoff(gate, declared, cutoffs)
-    lacking = declared.missing(fields)
+    _check_fields(gate, declared.missing(fields))
+
+
+def _check_fields(gate: Gate, lacking: list[str]) -> None:
     if lacking:
         raise UsageError(
             f"gate {gate.text!r}: {gate.name} is not observed: the input has no "

@@ -31,7 +31,7 @@ FORMATS = ("table", "markdown", "json")
 
 def options_from(flags: dict[str, Any]) -> dict[str, Any]:
     """Flags over a config file over defaults; gates of both hold."""
-    from ragtriage.request import load_config  # noqa: PLC0415 - as above
+    from ragtriage.request import load_config  # noqa: PLC0415 - polars loads only for real work
 
     config_file = flags.pop("config")
     options = load_config(config_file) if config_file else {}
@@ -56,6 +56,49 @@ def options_from(flags: dict[str, Any]) -> dict[str, Any]:
     given |= {name: _count(name, given[name]) for name in _COUNTS if name in given}
     given["gate"] = (*options.get("gate", ()), *given.get("gate", ()))
     return options | given
+
+
+def leakage_options(flags: dict[str, Any]) -> dict[str, Any]:
+    """The same for `ragtriage leakage`: flags over a config file over defaults."""
+    from ragtriage.request import load_config  # noqa: PLC0415 - polars loads only for real work
+
+    config_file = flags.pop("config")
+    options = load_config(config_file) if config_file else {}
+    if options.pop("no_write", False):
+        options["write"] = False
+    # By identity: 0 equals False and is a value all the same.
+    given = {
+        name.rstrip("_"): _text(value)
+        for name, value in flags.items()
+        if value is not None and value is not False and value != ()
+    }
+    if given.pop("no_write", False):
+        given["write"] = False
+    if "mapping" in given:
+        base = options.get("map", {})
+        if not isinstance(base, dict):
+            raise UsageError("--map: in a config file write a table, [map] theirs = 'ours'")
+        given["map"] = base | dict(_pair(item) for item in given.pop("mapping"))
+    if "shares" in given:
+        given["shares"] = _shares(given["shares"])
+    return options | given
+
+
+def _shares(text: str) -> dict[str, float]:
+    shares: dict[str, float] = {}
+    for part in text.split(","):
+        name, _, share = part.strip().rpartition("=")
+        try:
+            value = float(share)
+        except ValueError:
+            value = 0.0
+        if not name or name in shares or not 0 < value <= 1:
+            raise UsageError(
+                f"--shares: {part.strip()!r}: write each split once, for example "
+                "development=0.8,test=0.2"
+            )
+        shares[name] = value
+    return shares
 
 
 def _text(value: Any) -> Any:

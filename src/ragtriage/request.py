@@ -40,9 +40,14 @@ _LISTS = (
     "abstain_text",
     "allow",
     "test_metric",
+    "against",
+    "held_out",
 )
 BESIDE_RUNS = ("index.html", "accepted.json")
 RUN_ID = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}")
+
+# Folders of other commands begin with these.
+RESERVED = ("compare-", "agreement-", "leakage-")
 
 Cutoff = Annotated[StrictInt, Field(ge=1, le=LARGEST_CUTOFF)]
 Threshold = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False, strict=True)]
@@ -141,10 +146,10 @@ class EvaluateRequest(BaseModel):
     def _plain_run_id(cls, run_id: str | None) -> str | None:
         if run_id is None:
             return None
-        if not RUN_ID.fullmatch(run_id) or run_id.startswith(("compare-", "agreement-")):
+        if not RUN_ID.fullmatch(run_id) or run_id.startswith(RESERVED):
             raise ValueError(
                 f"{run_id!r} cannot name a run: use letters, digits, '.', '_', '-', "
-                "not starting with '.', 'compare-' or 'agreement-'"
+                "not starting with '.', 'compare-', 'agreement-' or 'leakage-'"
             )
         if run_id in BESIDE_RUNS:
             raise ValueError(

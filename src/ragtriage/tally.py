@@ -12,6 +12,7 @@ import polars as pl
 
 from ragtriage.findings import DISJOINT, DisjointIds
 from ragtriage.read.chunk import RowFault
+from ragtriage.split_groups import GROUP_ACROSS_SPLITS, SplitGroups
 from ragtriage.stages import PASS
 
 SHOWN_CASES = 500
@@ -54,6 +55,7 @@ class Tally:
     _findings: Counter[str] = field(default_factory=Counter)
     _examples: dict[str, list[str]] = field(default_factory=dict)
     _disjoint: DisjointIds = field(default_factory=DisjointIds)
+    _groups: SplitGroups = field(default_factory=SplitGroups)
     _failing: list[pl.DataFrame] = field(default_factory=list)
     _passing: list[pl.DataFrame] = field(default_factory=list)
     _ledger: list[pl.DataFrame] = field(default_factory=list)
@@ -94,6 +96,7 @@ class Tally:
         self._add_abstention(cases)
         self._add_findings(cases)
         self._disjoint.add(cases, ledger, _EXAMPLES)
+        self._groups.add(cases)
         self._keep(cases, ledger)
 
     def add_claims(self, claims: pl.DataFrame) -> None:
@@ -119,9 +122,15 @@ class Tally:
             {"finding": name, "n": n, "example_case_ids": self._examples[name]}
             for name, n in self._findings.items()
         ]
-        n, examples = self._disjoint.result()
-        if n:
-            rows.append({"finding": DISJOINT, "n": n, "example_case_ids": examples})
+        of_the_run = {
+            DISJOINT: self._disjoint.result(),
+            GROUP_ACROSS_SPLITS: self._groups.result(_EXAMPLES),
+        }
+        rows += [
+            {"finding": name, "n": n, "example_case_ids": examples}
+            for name, (n, examples) in of_the_run.items()
+            if n
+        ]
         return sorted(rows, key=lambda row: (-int(str(row["n"])), str(row["finding"])))
 
     def showcase(self) -> tuple[pl.DataFrame, pl.DataFrame]:

@@ -81,8 +81,9 @@ def test_the_other_commands_in_order(checkout: Path, tmp_path: Path) -> None:
     assert (done.stderr + done.stdout).strip() == refused.strip()
 
 
-def test_the_claims_section_prints_what_it_shows(checkout: Path, tmp_path: Path) -> None:
-    section = README.partition("\n## Claims, reviewers and judges\n")[2].partition("\n## ")[0]
+@pytest.mark.parametrize("title", ["Claims, reviewers and judges", "Splits that do not leak"])
+def test_a_section_prints_what_it_shows(checkout: Path, tmp_path: Path, title: str) -> None:
+    section = README.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
     blocks = BLOCK.findall(section)
     shown = [
         (script, excerpt)

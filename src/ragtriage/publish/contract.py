@@ -11,7 +11,7 @@ import polars as pl
 from ragtriage.errors import UsageError, nearest
 from ragtriage.metrics import REGISTRY
 from ragtriage.publish.folder import to_json
-from ragtriage.schemas import agreement, comparison, results
+from ragtriage.schemas import agreement, comparison, leakage, results
 from ragtriage.schemas.contracts import CONTRACTS
 from ragtriage.schemas.fields import Alias, FieldInfo
 from ragtriage.schemas.inputs import Cases, Corpus, dtypes, infos
@@ -42,6 +42,9 @@ TABLES: dict[str, type[pa.DataFrameModel]] = {
     "comparison/cases": comparison.ChangedCases,
     "comparison/tests": comparison.Tests,
     "comparison/intervals": comparison.Intervals,
+    "leakage/findings": leakage.Findings,
+    "leakage/assignment": leakage.Assignment,
+    "leakage/sizes": leakage.Sizes,
 }
 FORMATS = ("text", "json", "markdown", "sql")
 # One value a field, so that a starter file is a case that passes.

@@ -49,7 +49,7 @@ def sources_for(
     arguments: tuple[str, ...], role: str, request: Reading, spill: Path | None
 ) -> list[Source]:
     """A source for each file the arguments name."""
-    return [_source(file, role, request) for file in find_files(arguments, role, spill)]
+    return [source_for(file, role, request) for file in find_files(arguments, role, spill)]
 
 
 def frame_source(frame: pl.DataFrame, request: Reading) -> Source:
@@ -64,7 +64,8 @@ def frame_source(frame: pl.DataFrame, request: Reading) -> Source:
     )
 
 
-def _source(file: InputFile, role: str, request: Reading) -> Source:
+def source_for(file: InputFile, role: str, request: Reading) -> Source:
+    """One file as a source, by its format."""
     model = _MODELS.get(role, Cases)
     resolver = _resolver(model, request, role)
     ignore = request.extra == "ignore"

@@ -1,0 +1,123 @@
+"""All that `ragtriage leakage` can be asked, in one model: flags, TOML and Python fill the same."""
+
+from __future__ import annotations
+
+from math import isclose
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    StrictBool,
+    StrictInt,
+    StrictStr,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
+
+from ragtriage.errors import UsageError, nearest
+from ragtriage.request import RESERVED, RUN_ID, readable
+from ragtriage.schemas.inputs import CASE_FIELDS
+
+PREFIX = "leakage-"
+# Splits whose questions may stand in prompts: what is tried out on them is no measurement.
+DEVELOPMENT = ("development", "dev", "train", "training")
+# In characters of what is compared; "yes", "six" and "Tuesdays" stand in any text.
+MIN_ANSWER_LENGTH = 10
+_OF_ASSIGN = ("reassign", "shares", "strata", "seed")
+
+Share = Annotated[float, Field(gt=0, le=1, allow_inf_nan=False)]
+
+
+class LeakageRequest(BaseModel):
+    """Which cases to hold against each other and against which files, and what may be proposed."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    cases: Annotated[tuple[StrictStr, ...], Field(min_length=1)]
+    against: tuple[StrictStr, ...] = ()
+    held_out: tuple[StrictStr, ...] = ()
+    threshold: Annotated[float, Field(gt=0, le=1, allow_inf_nan=False)] = 0.6
+    max: Annotated[StrictInt, Field(ge=0)] = 0
+    min_answer_length: Annotated[StrictInt, Field(ge=1)] = MIN_ANSWER_LENGTH
+    assign: StrictBool = False
+    reassign: StrictBool = False
+    seed: StrictInt = 0
+    shares: dict[StrictStr, Share] = Field(default={"development": 0.8, "test": 0.2})
+    strata: Literal["tag"] | None = None
+    mapping: dict[StrictStr, StrictStr] = Field(default_factory=dict, alias="map")
+    extra: Literal["fail", "ignore"] = "fail"
+    on_invalid: Literal["fail", "quarantine"] = "fail"
+    out: StrictStr = "reports"
+    run_id: StrictStr | None = None
+    write: bool = True
+
+    @field_validator("run_id")
+    @classmethod
+    def _plain_run_id(cls, run_id: str | None) -> str | None:
+        """The folder is `leakage-<run_id>`: no evaluated run can be named so."""
+        if run_id is None:
+            return None
+        if not RUN_ID.fullmatch(run_id) or run_id.startswith(RESERVED):
+            raise ValueError(
+                f"{run_id!r} cannot name a run: use letters, digits, '.', '_', '-', not starting "
+                f"with '.', '{PREFIX}' (it is put before), 'compare-' or 'agreement-'"
+            )
+        return run_id
+
+    @field_validator("cases")
+    @classmethod
+    def _standard_input_once(cls, cases: tuple[str, ...]) -> tuple[str, ...]:
+        if cases.count("-") > 1:
+            raise ValueError("standard input can be read once only")
+        return cases
+
+    @field_validator("mapping")
+    @classmethod
+    def _known_fields(cls, mapping: dict[str, str]) -> dict[str, str]:
+        for ours in mapping.values():
+            if ours not in CASE_FIELDS:
+                near = nearest(ours, list(CASE_FIELDS))
+                raise ValueError(f"{ours!r} is not one of our fields{near}")
+        return mapping
+
+    @field_validator("shares")
+    @classmethod
+    def _whole(cls, shares: dict[str, float]) -> dict[str, float]:
+        if not isclose(sum(shares.values()), 1, abs_tol=1e-9):
+            raise ValueError(f"the shares make {sum(shares.values()):.10g}, not 1")
+        return shares
+
+    @model_validator(mode="after")
+    def _assigning(self) -> LeakageRequest:
+        lone = [name for name in _OF_ASSIGN if name in self.model_fields_set and not self.assign]
+        if lone:
+            raise ValueError(f"--{lone[0]} is for --assign; add it")
+        return self
+
+    @property
+    def contract(self) -> str:
+        """Whatever the files have: splits are no matter of a contract."""
+        return "auto"
+
+
+OPTION_NAMES = tuple(info.alias or name for name, info in LeakageRequest.model_fields.items())
+
+
+def build_leakage_request(options: dict[str, Any]) -> LeakageRequest:
+    """A request from plain values.
+
+    Raises:
+        UsageError: a value is wrong; the message names each option at fault.
+    """
+    unknown = [name for name in options if name not in OPTION_NAMES]
+    if unknown:
+        raise UsageError(f"{unknown[0]}: no such option{nearest(unknown[0], list(OPTION_NAMES))}")
+    if not options.get("cases"):
+        raise UsageError("no cases; give a file, a folder, a glob or -")
+    try:
+        return LeakageRequest(**options)
+    except ValidationError as error:
+        raise UsageError("; ".join(readable(item) for item in error.errors())) from None

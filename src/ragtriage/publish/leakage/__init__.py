@@ -1,0 +1,1 @@
+"""How what splits share is written and shown."""

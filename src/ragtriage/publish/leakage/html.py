@@ -1,0 +1,15 @@
+"""The leakage report as one self-contained HTML page, from templates/leakage.html.j2."""
+
+from __future__ import annotations
+
+from ragtriage.publish import html
+from ragtriage.publish.leakage import wording
+from ragtriage.publish.leakage.document import LeakageReport
+
+
+def render(report: LeakageReport) -> str:
+    """The page: opens offline, needs no script, refers to nothing outside itself."""
+    environment = html.environment()
+    environment.globals |= {"l": wording}
+    page = environment.get_template("leakage.html.j2")
+    return page.render(report=report, run=report["run"], css=html.template("report.css"))

@@ -1,0 +1,178 @@
+"""All that a look at splits came to, and its way onto disk: tables, reports, manifest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import polars as pl
+
+from ragtriage.leakage_request import LeakageRequest
+from ragtriage.publish.folder import RunFolder, to_json
+from ragtriage.publish.identity import is_pinned
+from ragtriage.publish.leakage import document as doc
+from ragtriage.publish.outcome import input_entries, line_counts
+from ragtriage.read.input import Input
+from ragtriage.read.prompts import Prompts
+from ragtriage.schemas.results import SCHEMA_VERSION
+from ragtriage.splits.assign import Proposal
+from ragtriage.splits.examine import Examined, n_short
+from ragtriage.splits.leaks import answers_of
+from ragtriage.tally import Tally
+from ragtriage.version import __version__
+
+
+@dataclass
+class LeakageOutcome:
+    """Finished, before it is written. `held_out`: which cases should stand in no prompt."""
+
+    request: LeakageRequest
+    run_id: str
+    started: str
+    given: Input
+    tally: Tally
+    cases: pl.DataFrame
+    held_out: pl.Series
+    prompts: Prompts | None
+    examined: Examined
+    proposal: Proposal | None
+
+    @property
+    def passed(self) -> bool:
+        """No more findings than are allowed."""
+        return self.examined.n <= self.request.max
+
+    @cached_property
+    def tables(self) -> dict[str, pl.DataFrame]:
+        """By name, but for the run."""
+        tables = {"findings": self.examined.rows}
+        if self.proposal is not None:
+            tables |= {"assignment": self.proposal.assignment, "sizes": self.proposal.sizes}
+        return tables
+
+    @cached_property
+    def report(self) -> doc.LeakageReport:
+        """The document that every format shows."""
+        findings, omitted = doc.shown_findings(self.examined)
+        return doc.LeakageReport(
+            run=self._run_entry(),
+            splits=self._splits(),
+            kinds=doc.kind_rows(self.examined),
+            findings=findings,
+            omitted=omitted,
+            search=doc.search_entry(self.examined),
+            prompts=self._prompts_entry(),
+            assignment=self._assignment_entry(),
+            rejects=dict(sorted(self.tally.rules.items())),
+            limits=list(doc.LIMITS),
+        )
+
+    def _run_entry(self) -> doc.LeakageRun:
+        request, cases = self.request, self.cases
+        answers = answers_of(cases, 1)["answer_key"].str.len_chars()
+        return doc.LeakageRun(
+            run_id=self.run_id,
+            kind="leakage",
+            status="passed" if self.passed else "failed",
+            version=__version__,
+            schema_version=SCHEMA_VERSION,
+            started=self.started,
+            on_invalid=request.on_invalid,
+            threshold=request.threshold,
+            min_answer_length=request.min_answer_length,
+            max=request.max,
+            n_findings=self.examined.n,
+            n_cases=cases.height,
+            n_without_split=cases["split"].null_count(),
+            n_without_question=cases["key"].null_count(),
+            n_short_questions=n_short(cases),
+            n_short_answers=int((answers < request.min_answer_length).sum()),
+            lines=line_counts(self.tally.totals),
+            inputs=input_entries(self.given.files, self.tally),
+            mapping=self.given.mapping,
+            notes=self._notes(),
+        )
+
+    def _notes(self) -> list[str]:
+        notes = list(self.given.notes)
+        if self.given.dropped:
+            first = list(self.given.dropped.items())[:10]
+            names = ", ".join(f"{name} ({n:,})" for name, n in first)
+            notes.append(f"unknown fields set aside (--extra ignore): {names}")
+        return notes
+
+    def _splits(self) -> list[doc.SplitRow]:
+        lying = self.cases.select("split", held_out=self.held_out).group_by("split")
+        counted = lying.agg(n=pl.len(), held_out=pl.col("held_out").any())
+        ordered = counted.sort("n", "split", descending=[True, False], nulls_last=True)
+        return [
+            doc.SplitRow(split=split, n=n, held_out=held_out)
+            for split, n, held_out in ordered.iter_rows()
+        ]
+
+    def _prompts_entry(self) -> doc.PromptsEntry | None:
+        if self.prompts is None:
+            return None
+        return doc.PromptsEntry(
+            files=[
+                doc.FileEntry(path=file.name, bytes=file.size, sha256=file.sha256)
+                for file in self.prompts.files
+            ],
+            unread=[doc.UnreadEntry(path=name, why=why) for name, why in self.prompts.unread],
+            n_held_out=int(self.held_out.sum()),
+        )
+
+    def _assignment_entry(self) -> doc.AssignmentEntry | None:
+        proposal, request = self.proposal, self.request
+        if proposal is None:
+            return None
+        return doc.AssignmentEntry(
+            seed=request.seed,
+            reassign=request.reassign,
+            strata=request.strata,
+            n_families=proposal.n_families,
+            largest=proposal.largest,
+            n_moved=proposal.n_moved,
+            n_across=proposal.n_across,
+            sizes=doc.size_rows(proposal.sizes),
+        )
+
+
+def manifest(outcome: LeakageOutcome, status: str, timings: dict[str, float]) -> dict[str, Any]:
+    """What was read, and how long each step took (seconds; 0 when times are pinned)."""
+    report, run = outcome.report, outcome.report["run"]
+    return {
+        "run_id": outcome.run_id,
+        "kind": run["kind"],
+        "status": status,
+        "passed": outcome.passed if status == "complete" else None,
+        "version": run["version"],
+        "schema_version": run["schema_version"],
+        "started": outcome.started,
+        "config": outcome.request.model_dump(by_alias=True, exclude={"out", "run_id"}),
+        "mapping": run["mapping"],
+        "inputs": run["inputs"],
+        "prompts": report["prompts"],
+        "lines": run["lines"],
+        "rejects": report["rejects"],
+        "notes": run["notes"],
+        "findings": {row["finding"]: row["n"] for row in report["kinds"]},
+        "search": report["search"],
+        "rows": {name: frame.height for name, frame in outcome.tables.items()},
+        "timings": {step: 0.0 if is_pinned() else round(s, 3) for step, s in timings.items()},
+    }
+
+
+def write_outcome(outcome: LeakageOutcome, folder: RunFolder, timings: dict[str, float]) -> None:
+    """Write all of it and let the folder appear."""
+    from ragtriage.publish.leakage import html, markdown  # noqa: PLC0415 - not needed where nothing is written
+
+    for name, frame in outcome.tables.items():
+        folder.write_table(f"{name}.parquet", frame)
+    report = outcome.report
+    folder.write_text("report.json", to_json(report))
+    folder.write_text("report.md", markdown.render(report))
+    folder.write_text("report.html", html.render(report))
+    folder.write_json("manifest.json", manifest(outcome, "complete", timings))
+    folder.publish()

@@ -1,0 +1,1 @@
+"""What two splits of one set share: families, questions, answers. Which files there are is not."""
