@@ -159,14 +159,17 @@ def _show_case(run: StoredFolder, stored: StoredRun, case_id: str) -> None:
 
 def _show_mix(runs: list[StoredFolder]) -> None:
     st.header("Stages over runs")
-    newest = list(reversed(runs[:_MIXED]))
-    st.caption(f"Cases per stage, oldest run first; {len(newest):,} newest of {len(runs):,} runs.")
+    newest = runs[:_MIXED]
+    st.caption(f"All cases, newest run first; the {len(newest):,} newest of {len(runs):,} runs.")
     stages, lost = read_table(newest, "stages.parquet", results.Stages, (*_SLICE, "stage", "n"))
     if lost:
         st.caption(f"Runs whose stages cannot be read: {len(lost):,}.")
-    # The chart puts its bars in alphabetical order, so a label begins with the time.
-    mix = queries.stage_mix(stages, {run.name: texts.bar_label(run) for run in newest})
-    st.bar_chart(mix, x="run", y="cases", color="stage")
+    # The chart puts its bars in alphabetical order, so each label begins with its place.
+    labels = texts.bar_labels([run.name for run in newest])
+    mix = queries.stage_mix(stages, labels)
+    st.bar_chart(
+        mix, x="run", y="cases", color="stage", horizontal=True, height=120 + 24 * len(newest)
+    )
     with st.expander("As a table"):
         _table(mix)
 

@@ -106,7 +106,9 @@ def stage_mix(stages: pl.DataFrame, labels: dict[str, str]) -> pl.DataFrame:
     places = {name: place for place, name in enumerate(labels)}
     place = pl.col("run").replace_strict(places, return_dtype=pl.Int64)
     return counted.sort(place, "n", "stage", descending=[False, True, False]).select(
-        pl.col("run").replace_strict(labels, return_dtype=pl.String), "stage", cases="n"
+        pl.col("run").replace_strict(labels, return_dtype=pl.String),
+        pl.col("stage").str.replace_all("_", " "),
+        cases="n",
     )
 
 
@@ -125,7 +127,9 @@ def _chosen(cases: pl.LazyFrame, choice: Choice) -> pl.LazyFrame:
         tests.append(pl.col("break_point") == choice.break_point)
     if choice.text:
         tests.append(_has(choice.text))
-    return cases.filter([test for test in tests if test is not None])
+    wanted = [test for test in tests if test is not None]
+    # A filter without a test lets nothing through.
+    return cases.filter(wanted) if wanted else cases
 
 
 def _in_slice(choice: Choice) -> pl.Expr | None:

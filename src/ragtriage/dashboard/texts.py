@@ -5,7 +5,6 @@ Text from data leaves with hidden characters shown and cut where it is too long 
 
 from __future__ import annotations
 
-from datetime import UTC
 from typing import Any
 
 import polars as pl
@@ -53,9 +52,10 @@ def run_label(run: StoredFolder) -> str:
     return f"{run.started:%Y-%m-%d %H:%M} · {run.name} · {verdict} · {cases}"
 
 
-def bar_label(run: StoredFolder) -> str:
-    """`2026-11-30 03:00:00 nightly-7`: in alphabetical order the oldest is first."""
-    return f"{run.started.astimezone(UTC):%Y-%m-%d %H:%M:%S} {run.name}"
+def bar_labels(names: list[str]) -> dict[str, str]:
+    """`01 nightly-7`: a label per run, in alphabetical order as given."""
+    width = len(str(len(names)))
+    return {name: f"{place:0{width}} {name}" for place, name in enumerate(names, 1)}
 
 
 def others_told(others: list[StoredFolder]) -> str:
