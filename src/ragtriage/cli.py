@@ -214,6 +214,25 @@ def history(directory: str) -> int:
 
 
 @cli.command()
+@click.argument("directory", metavar="DIR", default="reports")
+@click.option(
+    "--port", type=click.IntRange(1, 65535), default=8501, metavar="N", help="On 127.0.0.1 [8501]."
+)
+def dashboard(directory: str, port: int) -> None:
+    """Browse the runs of DIR: slice, stage, case, and each case's evidence path.
+
+    DIR: the folder that runs are written to [reports/]. Needs the extra: ragtriage[dashboard].
+    Serves on this machine alone until it is interrupted. Exit code 2: Streamlit is not installed,
+    no such folder, the port is taken.
+    """
+    from ragtriage.dashboard import launch  # noqa: PLC0415 - as above
+
+    launch.check(directory, port)
+    _say(f"dashboard: http://{launch.ADDRESS}:{port} (Ctrl-C ends it)")
+    launch.start(directory, port)
+
+
+@cli.command()
 @click.argument("run", metavar="RUN")
 @click.option(
     "--out", default="reports", metavar="DIR", help="Where an ID is looked for [reports/]."

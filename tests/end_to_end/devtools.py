@@ -22,7 +22,7 @@ _FLAGS = (
     "--disable-sync",
     "--no-first-run",
     "--hide-scrollbars",
-    "--host-resolver-rules='MAP * ~NOTFOUND'",
+    "--host-resolver-rules='MAP * ~NOTFOUND, EXCLUDE 127.0.0.1'",
     "--remote-debugging-pipe",
 )
 _PATIENCE = 120

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-import sys
 import zipfile
 from pathlib import Path
 
 import pytest
 
-from tests.support import CONTRACTS, ROOT
+from tests.end_to_end.wheels import build, install
+from tests.support import CONTRACTS
 
 pytestmark = pytest.mark.end_to_end
 
@@ -25,31 +25,7 @@ print(*sorted({name.split(".")[0] for name in sys.modules}))
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Built from a copy, so that nothing is left in the tree."""
-    copy = tmp_path_factory.mktemp("tree") / "tree"
-    kept = ("src", "schemas", "flows", "pyproject.toml", "README.md", "LICENSE")
-    copy.mkdir()
-    for name in kept:
-        source = ROOT / name
-        if source.is_dir():
-            shutil.copytree(
-                source,
-                copy / name,
-                symlinks=True,
-                ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"),
-            )
-        else:
-            shutil.copy2(source, copy / name)
-    target = tmp_path_factory.mktemp("dist")
-    uv = shutil.which("uv") or str(ROOT / ".uv" / "bin" / "uv")
-    subprocess.run(
-        [uv, "build", "--quiet", "--wheel", "--out-dir", str(target), str(copy)],
-        check=True,
-        capture_output=True,
-        timeout=300,
-    )
-    (built,) = target.glob("*.whl")
-    return built
+    return build(tmp_path_factory.mktemp("dist"))
 
 
 def test_its_top_level_is_ragtriage_alone(wheel: Path) -> None:
@@ -58,6 +34,7 @@ def test_its_top_level_is_ragtriage_alone(wheel: Path) -> None:
     assert {name for name in top if not name.endswith(".dist-info")} == {"ragtriage"}
     for needed in (
         "py.typed",
+        "dashboard/app.py",
         "flows/evaluate.py",
         "schemas/inputs.py",
         "publish/templates/report.html.j2",
@@ -71,14 +48,8 @@ def test_its_top_level_is_ragtriage_alone(wheel: Path) -> None:
 
 
 def test_it_runs_where_other_flows_and_schemas_lie(wheel: Path, tmp_path: Path) -> None:
-    uv = shutil.which("uv") or str(ROOT / ".uv" / "bin" / "uv")
     environment = tmp_path / "env"
-    subprocess.run([uv, "venv", "--quiet", "-p", sys.executable, str(environment)], check=True)
-    subprocess.run(
-        [uv, "pip", "install", "--quiet", "-p", str(environment / "bin" / "python"), str(wheel)],
-        check=True,
-        timeout=300,
-    )
+    install(str(wheel), environment)
     elsewhere = tmp_path / "project"
     for name in ("flows", "schemas"):
         (elsewhere / name).mkdir(parents=True)
