@@ -72,7 +72,7 @@ def source_of(
 ) -> Source:
     """A source over bytes in memory, its format by the name."""
     file = InputFile(name, Path(name), Path(name).suffix[1:], None, role, content)
-    return sources._source(file, role, build_request(options))
+    return sources.source_for(file, role, build_request(options))
 
 
 def gathered(source: Source) -> Read:
