@@ -173,6 +173,7 @@ def test_what_was_not_compared_is_said(tmp_path: Path, monkeypatch: pytest.Monke
     from ragtriage.splits import lsh  # noqa: PLC0415 - patched here alone
 
     monkeypatch.setattr(lsh, "BAND_PAIRS", 50)
+    monkeypatch.setattr(lsh, "CROWDED_PAIRS", 50)
     rows = [
         {
             "case_id": f"c{i}",

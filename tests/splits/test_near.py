@@ -163,6 +163,7 @@ def test_pairs_formed_some_at_a_time_are_the_same(monkeypatch: pytest.MonkeyPatc
 
 def test_very_many_alike_are_bounded_and_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lsh, "BAND_PAIRS", 20_000)
+    monkeypatch.setattr(lsh, "CROWDED_PAIRS", 20_000)
     texts = [
         f"when does branch number seven of the town library close on monday {i}"
         for i in range(3_000)

@@ -19,9 +19,10 @@ from rensa import RMinHash, RMinHashDigestMatrix, RMinHashLSH
 # The chance that a pair at the threshold shares no band.
 MISS = 1e-3
 PERMUTATIONS = 256
-# Pairs that one band may nominate. Beyond it each text meets only its next ones in a bucket: many
-# texts made from one pattern would otherwise give the square of their number.
+# Pairs that one band may nominate. Many texts made from one pattern would give the square of their
+# number: there each text meets only its next ones in a bucket, `CROWDED_PAIRS` in all.
 BAND_PAIRS = 10_000_000
+CROWDED_PAIRS = 500_000
 _PAIRS_AT_ONCE = 1_000_000
 _LARGEST_ROWS = 16
 _SEED = 1
@@ -147,11 +148,13 @@ def _pairs(values: npt.NDArray[np.uint64], places: Places) -> Iterator[Nominated
 
 def _reach(sizes: Places) -> tuple[int, int]:
     """How many next ones each text of a bucket may meet, and the pairs that leaves out."""
-    low, high = 0, int(sizes.max(initial=1)) - 1
+    low, high = 1, max(int(sizes.max(initial=1)) - 1, 1)
     every = _formed(sizes, high)
+    if every <= BAND_PAIRS:
+        return high, 0
     while low < high:
         middle = (low + high + 1) // 2
-        if _formed(sizes, middle) <= BAND_PAIRS:
+        if _formed(sizes, middle) <= CROWDED_PAIRS:
             low = middle
         else:
             high = middle - 1

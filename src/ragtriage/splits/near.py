@@ -17,6 +17,8 @@ PLANTED = 1_000
 # Variants of texts with fewer 3-grams cannot come close to a threshold.
 PLANTABLE = 5
 _PAIRS_AT_ONCE = 250_000
+# Candidates that are compared exactly; no set that anybody reads has as many near duplicates.
+KEPT_PAIRS = 5_000_000
 # Odd and large: another hash for every hash.
 _FRESH = 6364136223846793005
 _PAIR = {"a": pl.UInt32, "b": pl.UInt32}
@@ -84,15 +86,19 @@ def _candidates(
 ) -> tuple[pl.DataFrame, int, int]:
     """Nominated pairs that may meet the threshold; how many were looked at, and how many not."""
     sketch = _Sketch(grams["hashes"])
-    known = pl.DataFrame(schema=_PAIR)
+    known = more = pl.DataFrame(schema=_PAIR)
     looked_at = skipped = 0
     for found in nominations(grams["hashes"], banding):
+        if known.height >= KEPT_PAIRS:
+            skipped += len(found.a) + found.skipped
+            continue
         looked_at += len(found.a)
         skipped += found.skipped
         able = sketch.most(found.a, found.b) >= threshold
-        pairs = pl.DataFrame({"a": found.a[able], "b": found.b[able]}, schema=_PAIR)
-        known = pl.concat([known, pairs]).unique()
-    return known.sort("a", "b"), looked_at, skipped
+        more = more.vstack(pl.DataFrame({"a": found.a[able], "b": found.b[able]}, schema=_PAIR))
+        if more.height > known.height:
+            known, more = pl.concat([known, more]).unique(), more.clear()
+    return pl.concat([known, more]).unique().sort("a", "b"), looked_at, skipped
 
 
 class _Sketch:
