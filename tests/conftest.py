@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import io
+import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+# Frames of tests are small, and two workers fill two cores: threads would only be in the way. CI
+# asks for more, and tests of threads start processes of their own. Read when polars is imported.
+os.environ.setdefault("POLARS_MAX_THREADS", "1")
 
 import ragtriage
 from ragtriage.cli import run
