@@ -7,10 +7,11 @@ module late: it brings Jinja. No wording and no numbers of its own.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from importlib import resources
 from typing import Any
 
-from jinja2 import Environment, FunctionLoader, StrictUndefined
+from jinja2 import Environment, FunctionLoader, StrictUndefined, Template
 from markupsafe import Markup, escape
 
 from ragtriage.publish import labels, wording
@@ -26,8 +27,7 @@ REQUIREMENTS = 30
 def render(report: Report) -> str:
     """The page: opens offline, needs no script, refers to nothing outside itself."""
     failing, passing = _numbered(report["cases"])
-    page = environment().get_template("report.html.j2")
-    return page.render(
+    return page("report.html.j2").render(
         report=report,
         run=report["run"],
         gates=wording.gates(report["gates"]),
@@ -45,8 +45,12 @@ def template(name: str) -> str:
     return resources.files(__package__).joinpath("templates", name).read_text("utf-8")
 
 
-def environment() -> Environment:
-    """Jinja with the filters of this module: escapes everything, knows no file but templates."""
+@cache
+def page(name: str, **known: object) -> Template:
+    """A page's template, compiled once a process; `known`: what its macros may use, too.
+
+    Jinja with the filters of this module: escapes everything, knows no file but templates.
+    """
     environment = Environment(
         loader=FunctionLoader(template),
         autoescape=True,
@@ -76,8 +80,9 @@ def environment() -> Environment:
         "open_cases": OPEN_CASES,
         "rows": ROWS,
         "requirements": REQUIREMENTS,
+        **known,
     }
-    return environment
+    return environment.get_template(name)
 
 
 def _shown(item: object) -> object:

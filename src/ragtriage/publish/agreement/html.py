@@ -11,7 +11,5 @@ OPEN_ENTRIES = 10
 
 def render(report: AgreementReport) -> str:
     """The page: opens offline, needs no script, refers to nothing outside itself."""
-    environment = html.environment()
-    environment.globals |= {"a": wording, "open_entries": OPEN_ENTRIES}
-    page = environment.get_template("agreement.html.j2")
+    page = html.page("agreement.html.j2", a=wording, open_entries=OPEN_ENTRIES)
     return page.render(report=report, run=report["run"], css=html.template("report.css"))

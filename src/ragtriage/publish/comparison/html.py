@@ -8,16 +8,15 @@ from __future__ import annotations
 from ragtriage.publish import wording
 from ragtriage.publish.comparison import evidence, words
 from ragtriage.publish.comparison.document import ChangedCase, ComparisonReport
-from ragtriage.publish.html import environment, template
+from ragtriage.publish.html import template
 
 OPEN_CASES = 10
 
 
 def render(report: ComparisonReport) -> str:
     """The page: opens offline, needs no script, refers to nothing outside itself."""
-    page = environment().get_template("comparison.html.j2")
     stages, columns, cells = words.transitions(report)
-    return page.render(
+    return page("comparison.html.j2").render(
         report=report,
         run=report["comparison"],
         c=words,

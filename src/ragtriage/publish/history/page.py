@@ -18,7 +18,7 @@ from markupsafe import Markup
 from ragtriage.history.document import HistoryDocument, SliceSeries
 from ragtriage.publish.escape import clip, visible
 from ragtriage.publish.history import words
-from ragtriage.publish.html import environment, template
+from ragtriage.publish.html import page, template
 from ragtriage.version import __version__
 
 MARK = '<meta name="generator" content="ragtriage history">'
@@ -32,8 +32,7 @@ def render(document: HistoryDocument) -> str:
     """The page: opens offline; without scripts it is a table of runs."""
     metrics = words.headline_metrics(document)
     library, script = _library(), template("history.js")
-    page = environment().get_template("history.html.j2")
-    return page.render(
+    return page("history.html.j2").render(
         document=document,
         h=words,
         mark=Markup(MARK),  # noqa: S704 - a constant

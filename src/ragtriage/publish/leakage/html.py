@@ -9,7 +9,5 @@ from ragtriage.publish.leakage.document import LeakageReport
 
 def render(report: LeakageReport) -> str:
     """The page: opens offline, needs no script, refers to nothing outside itself."""
-    environment = html.environment()
-    environment.globals |= {"l": wording}
-    page = environment.get_template("leakage.html.j2")
+    page = html.page("leakage.html.j2", l=wording)
     return page.render(report=report, run=report["run"], css=html.template("report.css"))
