@@ -8,7 +8,7 @@ from __future__ import annotations
 from ragtriage.publish import wording
 from ragtriage.publish.comparison import evidence, words
 from ragtriage.publish.comparison.document import ChangedCase, ComparisonReport
-from ragtriage.publish.html import template
+from ragtriage.publish.html import page, template
 
 OPEN_CASES = 10
 
