@@ -9,14 +9,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
+
+# Fewer drawn examples by default than in CI. No deadline: how long one takes says more of the
+# machine than of the code.
+_EXAMPLES = int(os.environ.get("RAGTRIAGE_EXAMPLES", "40"))
+settings.register_profile("ragtriage", max_examples=_EXAMPLES, deadline=None)
+settings.load_profile("ragtriage")
 
 # Frames of tests are small, and two workers fill two cores: threads would only be in the way. CI
 # asks for more, and tests of threads start processes of their own. Read when polars is imported.
 os.environ.setdefault("POLARS_MAX_THREADS", "1")
 
-import ragtriage
-from ragtriage.cli import run
-from tests.support import Command, Evaluate, Printed, Writer, lines_of
+import ragtriage  # noqa: E402 - after the setting above
+from ragtriage.cli import run  # noqa: E402 - after the setting above
+from tests.support import Command, Evaluate, Printed, Writer, lines_of  # noqa: E402 - after the setting above
 
 
 class _Stdin:

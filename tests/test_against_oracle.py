@@ -29,7 +29,7 @@ from tests import oracle, strategies
 Record = dict[str, Any]
 Key = tuple[Any, ...]
 
-FIXTURES = int(os.environ.get("RAGTRIAGE_ORACLE_FIXTURES", "16"))
+FIXTURES = int(os.environ.get("RAGTRIAGE_ORACLE_FIXTURES", "8"))
 SHOWN = 8
 SCALAR = {"required_ids": "source", "expected_answers": "expected_answer"}
 LABELS = {"required_ids", "required_groups", "grades"}

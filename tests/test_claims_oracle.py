@@ -21,7 +21,7 @@ from tests import oracle_claims
 
 Record = dict[str, Any]
 
-FIXTURES = int(os.environ.get("RAGTRIAGE_ORACLE_FIXTURES", "16"))
+FIXTURES = int(os.environ.get("RAGTRIAGE_ORACLE_FIXTURES", "8"))
 CASES = 160
 SHOWN = 8
 EVIDENCE, CLAIM_IDS = ("a", "b", "c", "d"), ("c1", "c2", "c3", "c4")

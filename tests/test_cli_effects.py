@@ -125,6 +125,7 @@ def test_twice_into_two_folders_gives_the_same_bytes(
     assert sum(content is not None for content in one.values()) == 10
 
 
+@pytest.mark.end_to_end
 def test_the_same_bytes_on_one_thread_and_many(written: Writer, tmp_path: Path) -> None:
     path = written(records(3000))
     trees = []

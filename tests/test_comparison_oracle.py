@@ -22,7 +22,7 @@ from tests.oracle_comparison import Comparison, Place, Side, holm
 
 Record = dict[str, Any]
 
-PAIRS = max(2, int(os.environ.get("RAGTRIAGE_ORACLE_FIXTURES", "16")) // 9)
+PAIRS = max(2, int(os.environ.get("RAGTRIAGE_ORACLE_FIXTURES", "8")) // 9)
 CASES = 36
 SHOWN = 8
 EVIDENCE, CLAIMS = ("a", "b", "c", "d", "e"), ("c1", "c2", "c3")

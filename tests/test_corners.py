@@ -142,6 +142,7 @@ def test_a_config_file_may_say_all_that_flags_say(cli: Command, written: Writer)
     assert "report:" not in done.err
 
 
+@pytest.mark.end_to_end
 @pytest.mark.parametrize(
     ("redirect", "code"), [(">&-", 0), (">/dev/full", 2), ("2>/dev/full", 0), ("2>&-", 0)]
 )
@@ -161,6 +162,7 @@ def test_streams_that_are_closed_or_full(redirect: str, code: int, tmp_path: Pat
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.end_to_end
 def test_arguments_beyond_the_locale(tmp_path: Path, written: Writer) -> None:
     path = written([{**ONE, "split": "été"}])
     done = subprocess.run(

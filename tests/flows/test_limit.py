@@ -19,6 +19,8 @@ from ragtriage.publish.folder import UNFINISHED
 from ragtriage.request import EvaluateRequest
 from tests.support import CONTRACTS, INVALID
 
+pytestmark = pytest.mark.end_to_end
+
 ANSWERS = str(CONTRACTS / "answer.jsonl")
 
 

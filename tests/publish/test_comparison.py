@@ -200,6 +200,7 @@ ragtriage.compare(*runs, out=f"{out}/o", test=True, intervals=True, seed=3)
 """
 
 
+@pytest.mark.end_to_end
 def test_the_same_seed_gives_the_same_bytes_on_one_thread_or_many(tmp_path: Path) -> None:
     rows = [[], []]  # enough cases that some tests are drawn
     for seed in range(4):
