@@ -64,7 +64,10 @@ class RunFolder:
             _remove_dead(self._work.parent)
             self._lock = _locked(self._lock_file())
             if self._lock is None:
-                raise UsageError(f"{self.path} is being written by another process; wait for it")
+                other = "" if self._replace else ", or choose another --run-id"
+                raise UsageError(
+                    f"{self.path} is being written by another process; wait for it{other}"
+                )
             self._work.mkdir()
 
     def write_table(self, name: str, frame: pl.DataFrame) -> None:
