@@ -62,12 +62,13 @@ def scores(
     columns: list[Column],
     scored: tuple[pl.Series, pl.Series],
 ) -> Iterator[Scores]:
-    """Each metric of both runs in turn; one pair of columns is in memory at a time.
+    """Each metric of both runs in turn; a few columns are in memory at a time.
 
     `scored`: whether each pair's case was run and settled, in the base run and the candidate.
     """
-    for column in columns:
-        one, other = pairs.both(base, candidate, column.name)
+    values = pairs.blocks(base, candidate, [column.name for column in columns])
+    for column, found in zip(columns, values, strict=True):
+        one, other = found
         changed = one.ne_missing(other)
         if column.metric.unscored:
             one, other = one.set(~scored[0], None), other.set(~scored[1], None)

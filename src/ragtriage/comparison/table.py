@@ -81,8 +81,9 @@ class ChangedTable:
     def _metrics(self, rows: pl.Series) -> pl.DataFrame:
         changes = self.changes
         found = []
-        for column in self.columns:
-            one, other = changes.pairs.both(changes.base, changes.candidate, column.name)
+        names = [column.name for column in self.columns]
+        values = changes.pairs.blocks(changes.base, changes.candidate, names)
+        for column, (one, other) in zip(self.columns, values, strict=True):
             found += [
                 one.gather(rows).alias(f"{column.name}_base"),
                 other.gather(rows).alias(f"{column.name}_candidate"),
@@ -145,19 +146,36 @@ def _verdicts(frame: pl.DataFrame, columns: list[Column]) -> pl.DataFrame:
 
 
 def _listed(masks: dict[str, pl.Series], height: int) -> pl.Series:
-    """For each row the names whose mask holds. Long form: a list of a row is rarely long."""
-    names = pl.Enum(list(masks))
-    long = []
-    for name, mask in masks.items():
-        rows_held = mask.arg_true()
-        if len(rows_held):
-            held = pl.DataFrame({"row": rows_held})
-            long.append(held.with_columns(name=pl.lit(name, dtype=names)))
-    if not long:
-        return pl.Series("name", [[]] * height, dtype=pl.List(pl.String))
-    rows = pl.DataFrame({"row": pl.arange(0, height, dtype=pl.UInt32, eager=True)})
-    nothing = pl.lit([], dtype=pl.List(pl.String))
-    # Within a group rows keep their order, which is that of the columns.
-    lists = pl.concat(long).group_by("row").agg("name")
-    joined = rows.join(lists, on="row", how="left", maintain_order="left")
-    return joined["name"].cast(pl.List(pl.String)).fill_null(nothing)
+    """For each row the names whose mask holds, in their order.
+
+    Rows that agree in all masks have one list: there are few of these, however many rows.
+    """
+    names = list(masks)
+    words = [names[start : start + _BITS] for start in range(0, len(names), _BITS)]
+    if not words:
+        return pl.Series([[]] * height, dtype=pl.List(pl.String))
+    packed = pl.DataFrame(
+        {
+            str(place): sum(
+                masks[name].fill_null(value=False).cast(pl.UInt64) * (1 << bit)
+                for bit, name in enumerate(word)
+            )
+            for place, word in enumerate(words)
+        }
+    )
+    seen = packed.unique()
+    lists = [
+        [
+            name
+            for value, word in zip(row, words, strict=True)
+            for bit, name in enumerate(word)
+            if value >> bit & 1
+        ]
+        for row in seen.iter_rows()
+    ]
+    told = seen.with_columns(names=pl.Series(lists, dtype=pl.List(pl.String)))
+    return packed.join(told, on=packed.columns, how="left", maintain_order="left")["names"]
+
+
+# Masks that one number holds.
+_BITS = 60
