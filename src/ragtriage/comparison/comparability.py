@@ -17,6 +17,8 @@ from ragtriage.errors import InputError
 from ragtriage.read.runs import StoredRun
 
 EXAMPLES = 10
+# Fields that are read at once: some hold text.
+_FIELDS = 4
 # What people said of a case before any system saw it; `answerable` as every rule used it.
 LABELS = (
     "question",
@@ -186,17 +188,12 @@ def _cases(pairs: Pairs, allow: tuple[str, ...]) -> list[Difference]:
 def _labels(
     base: StoredRun, candidate: StoredRun, pairs: Pairs, allow: tuple[str, ...]
 ) -> list[Difference]:
-    """Field by field, one pair of columns in memory at a time."""
+    """Field by field, a few columns in memory at a time."""
     found = []
-    for name in LABELS:
-        given = [name in run.columns for run in (base, candidate)]
-        if not any(given):
-            continue
-        rows = (
-            _differing(base, candidate, pairs, name)
-            if all(given)
-            else pl.Series([], dtype=pl.UInt32)
-        )
+    names = [name for name in LABELS if name in base.columns & candidate.columns]
+    values = pairs.blocks(base, candidate, names, at_once=_FIELDS)
+    for name, (one, other) in zip(names, values, strict=True):
+        rows = _differing(one, other, name)
         if len(rows):
             ids = pairs.ids.gather(rows).sort().head(EXAMPLES).to_list()
             shown = f"differs on {len(rows):,} of {len(pairs.ids):,} cases"
@@ -209,9 +206,8 @@ def _labels(
     return found
 
 
-def _differing(base: StoredRun, candidate: StoredRun, pairs: Pairs, name: str) -> pl.Series:
+def _differing(one: pl.Series, other: pl.Series, name: str) -> pl.Series:
     """Places of the pairs whose values differ."""
-    one, other = pairs.both(base, candidate, name)
     places = one.ne_missing(other).arg_true()
     if name not in _SETS or places.is_empty():
         return places

@@ -32,14 +32,18 @@ class Pairs:
         return self.of_base(base, name), self.of_candidate(candidate, name)
 
     def blocks(
-        self, base: StoredRun, candidate: StoredRun, names: Sequence[str]
+        self,
+        base: StoredRun,
+        candidate: StoredRun,
+        names: Sequence[str],
+        at_once: int = _AT_ONCE,
     ) -> Iterator[tuple[pl.Series, pl.Series]]:
         """Several columns of both runs in turn, aligned; a few are read at once.
 
         To open a run's parts costs more than a column; to hold them all would cost the memory.
         """
-        for start in range(0, len(names), _AT_ONCE):
-            block = list(names[start : start + _AT_ONCE])
+        for start in range(0, len(names), at_once):
+            block = list(names[start : start + at_once])
             one, other = (run.read(run.cases.select(block)) for run in (base, candidate))
             for name in block:
                 yield _placed(one[name], self.base_rows), _placed(other[name], self.candidate_rows)
