@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from pathlib import Path
 
 import pytest
@@ -46,21 +47,31 @@ def test_comparing_two_runs_of_a_million_takes_half_of_evaluating_one(
 def test_whatever_changed_and_was_asked_it_stays_below_a_gibibyte(
     drift: float, asked: tuple[str, ...], million: Path, tmp_path: Path
 ) -> None:
-    _, _, peak = _compared(million, tmp_path, *asked, drift=drift)
+    _, _, peak = _compared(million, tmp_path, *asked, drift=drift, rounds=1)
     assert peak <= 1024
 
 
 def _compared(
-    million: Path, tmp_path: Path, *asked: str, drift: float
+    million: Path, tmp_path: Path, *asked: str, drift: float, rounds: int = 3
 ) -> tuple[float, float, float]:
-    """Seconds of evaluating a run that drifted and of comparing it; peak memory of the latter."""
+    """Seconds of evaluating a run that drifted and of comparing it; peak memory of the latter.
+
+    Medians of interleaved rounds.
+    """
     write_cases(tmp_path / "b.jsonl", MILLION, drift=drift)
     out = str(tmp_path / "out")
-    evaluating, _ = timed("evaluate", str(tmp_path / "b.jsonl"), "--out", out, "--run-id", "b")
-    runs = (str(million / "out" / "a"), f"{out}/b")
-    comparing, peak = timed("compare", *runs, "--out", out, *asked)
-    print(f"evaluate {evaluating:.1f} s, compare {comparing:.1f} s, peak {peak:.0f} MiB")
-    return evaluating, comparing, peak
+    evaluated, compared, peaks = [], [], []
+    for i in range(rounds):
+        run = f"b{i}"
+        seconds, _ = timed("evaluate", str(tmp_path / "b.jsonl"), "--out", out, "--run-id", run)
+        evaluated.append(seconds)
+        runs = (str(million / "out" / "a"), f"{out}/{run}")
+        seconds, peak = timed("compare", *runs, "--out", out, *asked)
+        compared.append(seconds)
+        peaks.append(peak)
+    evaluating, comparing = statistics.median(evaluated), statistics.median(compared)
+    print(f"evaluate {evaluated}, compare {compared}, peak {max(peaks):.0f} MiB")
+    return evaluating, comparing, max(peaks)
 
 
 @pytest.fixture(scope="module")

@@ -100,6 +100,7 @@ def evaluated(source: Path, out: Path, run_id: str, *more: str) -> tuple[float, 
 
 def timed(*arguments: str) -> tuple[float, float]:
     """Seconds of a whole process of ours, and its peak memory in MiB."""
+    os.sync()  # what an earlier process wrote is not written in this one's time
     start = time.perf_counter()
     process = subprocess.Popen(
         [sys.executable, "-c", _START, *arguments],
