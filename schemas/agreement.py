@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import pandera.polars as pa
 import polars as pl
 
+from ragtriage.schemas.fields import Table
 from ragtriage.schemas.fields import field as column
 
 # Labels a judge must share with settled human labels before its own may stand for any.
@@ -13,15 +13,7 @@ MIN_VALIDATED = 30
 LABEL = pl.Struct({"reviewer": pl.String, "label": pl.Boolean, "note": pl.String})
 
 
-class _Strict(pa.DataFrameModel):
-    class Config:
-        """Exactly these columns, in this order."""
-
-        strict = True
-        ordered = True
-
-
-class Pairs(_Strict):
+class Pairs(Table):
     """`pairs.parquet`: a row per target over all people, and per pair of them."""
 
     run_id: pl.String = column("the run", required=True)
@@ -51,7 +43,7 @@ class Pairs(_Strict):
     alpha_reason: pl.String = column("why α is null", null="α is defined")
 
 
-class Judges(_Strict):
+class Judges(Table):
     """`judges.parquet`: a row per judge and target, against the settled labels of people."""
 
     run_id: pl.String = column("the run", required=True)
@@ -83,7 +75,7 @@ class Judges(_Strict):
     validated: pl.Boolean = column("n is at least that; no verdict on quality", required=True)
 
 
-class Disagreements(_Strict):
+class Disagreements(Table):
     """`disagreements.parquet`: a row per item disputed, or settled against some person's label."""
 
     run_id: pl.String = column("the run", required=True)
@@ -101,7 +93,7 @@ class Disagreements(_Strict):
     adjudications: pl.List = column("adjudications, by name", required=True, inner=LABEL)
 
 
-class JudgeDisagreements(_Strict):
+class JudgeDisagreements(Table):
     """`judge-disagreements.parquet`: a row per judge's label that is not the settled one."""
 
     run_id: pl.String = column("the run", required=True)

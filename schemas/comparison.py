@@ -6,21 +6,13 @@ metric registry, outside this folder.
 
 from __future__ import annotations
 
-import pandera.polars as pa
 import polars as pl
 
+from ragtriage.schemas.fields import Table
 from ragtriage.schemas.fields import field as column
 
 
-class _Strict(pa.DataFrameModel):
-    class Config:
-        """Exactly these columns, in this order."""
-
-        strict = True
-        ordered = True
-
-
-class Transitions(_Strict):
+class Transitions(Table):
     """`transitions.parquet`: a row per pair of stages that occurs; cases in both runs only."""
 
     run_id: pl.String = column("the comparison", required=True)
@@ -29,7 +21,7 @@ class Transitions(_Strict):
     n: pl.Int64 = column("cases that went this way", required=True)
 
 
-class Deltas(_Strict):
+class Deltas(Table):
     """`deltas.parquet`: a row per slice value, metric and cutoff; both means over one set."""
 
     run_id: pl.String = column("the comparison", required=True)
@@ -53,7 +45,7 @@ class Deltas(_Strict):
     n_candidate_only: pl.Int64 = column("cases scored in the candidate alone", required=True)
 
 
-class ChangedCases(_Strict):
+class ChangedCases(Table):
     """`cases.parquet`: a row per case that changed or is in one run only; regressions first."""
 
     run_id: pl.String = column("the comparison", required=True)
@@ -80,7 +72,7 @@ class ChangedCases(_Strict):
     )
 
 
-class Tests(_Strict):
+class Tests(Table):
     """`tests.parquet`, with `--test`: a row per member of the declared family."""
 
     run_id: pl.String = column("the comparison", required=True)
@@ -108,7 +100,7 @@ class Tests(_Strict):
     note: pl.String = column("why there is no p", null="there is one")
 
 
-class Intervals(_Strict):
+class Intervals(Table):
     """`intervals.parquet`, with `--intervals`: a row per member of the same family."""
 
     run_id: pl.String = column("the comparison", required=True)

@@ -64,6 +64,16 @@ class FieldInfo:
     null: str = ""
 
 
+class Table(pa.DataFrameModel):
+    """A table that the program writes."""
+
+    class Config:
+        """Exactly these columns, in this order."""
+
+        strict = True
+        ordered = True
+
+
 def field(
     about: str,
     *aliases: Alias | str,

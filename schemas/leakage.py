@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import pandera.polars as pa
 import polars as pl
 
+from ragtriage.schemas.fields import Table
 from ragtriage.schemas.fields import field as column
 
 GROUP = "group-across-splits"
@@ -28,15 +28,7 @@ KINDS = {
 }
 
 
-class _Strict(pa.DataFrameModel):
-    class Config:
-        """Exactly these columns, in this order."""
-
-        strict = True
-        ordered = True
-
-
-class Findings(_Strict):
+class Findings(Table):
     """`findings.parquet`: a row per finding; of very many of a kind the first 100,000."""
 
     run_id: pl.String = column("the run", required=True)
@@ -63,7 +55,7 @@ class Findings(_Strict):
     )
 
 
-class Assignment(_Strict):
+class Assignment(Table):
     """`assignment.parquet`, with `--assign`: a row per case, its split and the proposed one."""
 
     run_id: pl.String = column("the run", required=True)
@@ -79,7 +71,7 @@ class Assignment(_Strict):
     moved: pl.Boolean = column("had a split and should have another", required=True)
 
 
-class Sizes(_Strict):
+class Sizes(Table):
     """`sizes.parquet`, with `--assign`: a row per split and stratum, asked and reached."""
 
     run_id: pl.String = column("the run", required=True)

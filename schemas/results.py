@@ -6,21 +6,13 @@ A change of name, type or meaning raises `SCHEMA_VERSION`.
 
 from __future__ import annotations
 
-import pandera.polars as pa
 import polars as pl
 
+from ragtriage.schemas.fields import Table
 from ragtriage.schemas.fields import field as column
 from ragtriage.schemas.inputs import Cases
 
 SCHEMA_VERSION = "1"
-
-
-class _Strict(pa.DataFrameModel):
-    class Config:
-        """Exactly these columns, in this order."""
-
-        strict = True
-        ordered = True
 
 
 class CaseResults(Cases):
@@ -79,7 +71,7 @@ class CaseResults(Cases):
     )
 
 
-class Evidence(_Strict):
+class Evidence(Table):
     """`evidence/part-*.parquet`: the ledger, a row per case and requirement."""
 
     run_id: pl.String = column("the run", required=True)
@@ -121,7 +113,7 @@ class Evidence(_Strict):
     )
 
 
-class Claims(_Strict):
+class Claims(Table):
     """`claims/part-*.parquet`: a row per proposed claim, and per required one not proposed."""
 
     run_id: pl.String = column("the run", required=True)
@@ -150,7 +142,7 @@ class Claims(_Strict):
     text: pl.String = column("what it says", null="not given")
 
 
-class Rejects(_Strict):
+class Rejects(Table):
     """`rejects/part-*.parquet`: a row per broken rule of a record set aside."""
 
     run_id: pl.String = column("the run", required=True)
@@ -165,7 +157,7 @@ class Rejects(_Strict):
     )
 
 
-class Summary(_Strict):
+class Summary(Table):
     """`summary.parquet`: a row per slice value, metric and cutoff."""
 
     run_id: pl.String = column("the run", required=True)
@@ -203,7 +195,7 @@ class Summary(_Strict):
     n_cases: pl.Int64 = column("n_scored + n_undefined + n_not_run", required=True)
 
 
-class Stages(_Strict):
+class Stages(Table):
     """`stages.parquet`: a row per slice value, stage and break point."""
 
     run_id: pl.String = column("the run", required=True)
@@ -215,7 +207,7 @@ class Stages(_Strict):
     share: pl.Float64 = column("of the cases run; null for those that were not")
 
 
-class Findings(_Strict):
+class Findings(Table):
     """`findings.parquet`: a row per kind of finding."""
 
     run_id: pl.String = column("the run", required=True)
@@ -224,7 +216,7 @@ class Findings(_Strict):
     example_case_ids: pl.List = column("the first of them", required=True, inner=pl.String)
 
 
-class Gates(_Strict):
+class Gates(Table):
     """`gates.parquet`: a row per gate."""
 
     run_id: pl.String = column("the run", required=True)
@@ -235,7 +227,7 @@ class Gates(_Strict):
     reason: pl.String = column("in words", required=True)
 
 
-class Intervals(_Strict):
+class Intervals(Table):
     """`intervals.parquet`, with `--intervals`: a row per slice value, metric and cutoff."""
 
     run_id: pl.String = column("the run", required=True)

@@ -15,7 +15,7 @@ from pydantic import (
 )
 
 from ragtriage.errors import UsageError, nearest
-from ragtriage.request import RESERVED, RUN_ID, readable
+from ragtriage.request import plain_run_id, readable
 from ragtriage.schemas.agreement import MIN_VALIDATED
 
 PREFIX = "agreement-"
@@ -38,14 +38,7 @@ class AgreementRequest(BaseModel):
     @classmethod
     def _plain_run_id(cls, run_id: str | None) -> str | None:
         """The folder is `agreement-<run_id>`: no evaluated run can be named so."""
-        if run_id is None:
-            return None
-        if not RUN_ID.fullmatch(run_id) or run_id.startswith(RESERVED):
-            raise ValueError(
-                f"{run_id!r} cannot name a run: use letters, digits, '.', '_', '-', "
-                f"not starting with '.', '{PREFIX}' (it is put before), 'compare-' or 'leakage-'"
-            )
-        return run_id
+        return plain_run_id(run_id)
 
     @field_validator("reviews")
     @classmethod

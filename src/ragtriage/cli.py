@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import sys
 import traceback
-from collections.abc import Callable
-from contextlib import suppress
 from typing import Any, NoReturn
 
 import click
@@ -18,13 +16,24 @@ from ragtriage.cli_options import (
     input_options,
     leakage_flags,
 )
+from ragtriage.cli_output import (
+    compared,
+    compared_verdict,
+    print_report,
+    progress,
+    rendered,
+    rendered_comparison,
+    say,
+    say_mapping,
+    say_where,
+    verdict,
+)
 from ragtriage.errors import (
     EXIT_GATE_FAILED,
     EXIT_INTERNAL,
     EXIT_PASSED,
     EXIT_REFUSED,
     RagtriageError,
-    UsageError,
 )
 from ragtriage.options import comparison_apart, format_shown, leakage_options, options_from
 from ragtriage.version import __version__
@@ -55,7 +64,7 @@ def run(arguments: list[str] | None = None) -> int:
     except click.exceptions.Exit as stop:
         return int(stop.exit_code)
     except click.Abort:
-        _say("interrupted")
+        say("interrupted")
         return EXIT_INTERNAL
     except BrokenPipeError:
         # Whoever read our output has gone; the run itself is complete.
@@ -69,31 +78,14 @@ def run(arguments: list[str] | None = None) -> int:
 def _told(error: Exception) -> int:
     """Say what went wrong and give the exit code that says so too."""
     if isinstance(error, click.ClickException):
-        _say(error.format_message())
+        say(error.format_message())
         return EXIT_REFUSED
     if isinstance(error, RagtriageError):
-        _say(str(error))
+        say(str(error))
         return error.exit_code
-    _say("ragtriage: internal error; please report it with what follows")
-    _say(traceback.format_exc())
+    say("ragtriage: internal error; please report it with what follows")
+    say(traceback.format_exc())
     return EXIT_INTERNAL
-
-
-def _say(text: str) -> None:
-    """One message on stderr; where nobody can be told, the exit code still speaks."""
-    with suppress(OSError):
-        click.echo(text, err=True)
-
-
-def _print(text: str) -> None:
-    """The report, on stdout."""
-    try:
-        click.echo(text, nl=False)
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        reason = error.strerror or error
-        raise UsageError(f"standard output: cannot be written: {reason}") from None
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -124,10 +116,10 @@ def evaluate(**flags: Any) -> int:
     if against is not None:
         return _evaluated_against(request, against, shown, under_prefect=under_prefect)
     report, path = _run(request, under_prefect=under_prefect)
-    _print(_rendered(report, shown))
-    _say_mapping(report["run"])
-    _say_where(path)
-    return _verdict(report)
+    print_report(rendered(report, shown))
+    say_mapping(report["run"])
+    say_where(path)
+    return verdict(report)
 
 
 @cli.command()
@@ -150,9 +142,9 @@ def compare(**flags: Any) -> int:
         from ragtriage.flows.server import compare_under_prefect  # noqa: PLC0415 - with --prefect
 
         report, where = compare_under_prefect(request)
-        return _compared(report, where, shown)
-    done = compare_request(request, progress=_progress())
-    return _compared(done.report, done.path, shown)
+        return compared(report, where, shown)
+    done = compare_request(request, progress=progress())
+    return compared(done.report, done.path, shown)
 
 
 @cli.command()
@@ -165,8 +157,8 @@ def validate(**flags: Any) -> int:
     options = options_from(flags) | {"write": False}
     options.pop("format", None)
     request = build_request(options)
-    lines = check_request(request, progress=_progress())
-    _print(
+    lines = check_request(request, progress=progress())
+    print_report(
         f"{lines.read:,} lines read: {lines.accepted:,} accepted, "
         f"{lines.set_aside:,} set aside, {lines.blank:,} blank\n"
     )
@@ -190,8 +182,8 @@ def agreement(**flags: Any) -> int:
     options = {name: value for name, value in flags.items() if value is not None}
     options["write"] = not options.pop("no_write")
     found = run_agreement(build_agreement_request(options))
-    _print(render(found.report, shown, color=sys.stdout.isatty()))
-    _say_where(found.path)
+    print_report(render(found.report, shown, color=sys.stdout.isatty()))
+    say_where(found.path)
     return EXIT_PASSED
 
 
@@ -208,8 +200,8 @@ def history(directory: str) -> int:
     from ragtriage.publish.history import words  # noqa: PLC0415 - as above
 
     built = build_history(directory)
-    _print(words.told(built.document))
-    _say(f"history: {built.path}")
+    print_report(words.told(built.document))
+    say(f"history: {built.path}")
     return EXIT_PASSED
 
 
@@ -228,7 +220,7 @@ def dashboard(directory: str, port: int) -> None:
     from ragtriage.dashboard import launch  # noqa: PLC0415 - as above
 
     launch.check(directory, port)
-    _say(f"dashboard: http://{launch.ADDRESS}:{port} (Ctrl-C ends it)")
+    say(f"dashboard: http://{launch.ADDRESS}:{port} (Ctrl-C ends it)")
     launch.start(directory, port)
 
 
@@ -249,7 +241,7 @@ def accept(run: str, out: str, *, force: bool) -> int:
     accepted = accept_run(run, out=out, force=force)
     before = f", before it {accepted.previous}" if accepted.previous else ""
     failed = "" if accepted.passed else ", although its gates failed"
-    _print(f"accepted: {accepted.run_id}{failed}{before}\n")
+    print_report(f"accepted: {accepted.run_id}{failed}{before}\n")
     return EXIT_PASSED
 
 
@@ -270,12 +262,12 @@ def leakage(**flags: Any) -> int:
     options = leakage_options(flags)
     shown = format_shown(options.pop("format", None))
     found = run_leakage(build_leakage_request(options))
-    _print(render(found.report, shown, color=sys.stdout.isatty()))
-    _say_mapping({**found.report["run"], "notes": []})
-    _say_where(found.path)
+    print_report(render(found.report, shown, color=sys.stdout.isatty()))
+    say_mapping({**found.report["run"], "notes": []})
+    say_where(found.path)
     failure = wording.failure(found.report)
     if failure is not None:
-        _say(failure)
+        say(failure)
     return EXIT_PASSED if failure is None else EXIT_GATE_FAILED
 
 
@@ -294,7 +286,7 @@ def schema(example: str | None, format_: str) -> int:
 
     if format_ not in contract.FORMATS:
         raise click.UsageError(f"--format: {format_!r} is not one of {', '.join(contract.FORMATS)}")
-    _print(contract.printed(format_) if example is None else contract.example(example))
+    print_report(contract.printed(format_) if example is None else contract.example(example))
     return EXIT_PASSED
 
 
@@ -306,7 +298,7 @@ def _run(request: Any, *, under_prefect: bool) -> tuple[Any, Any]:
         return run_under_prefect(request)
     from ragtriage.pipeline import run_request  # noqa: PLC0415 - as above
 
-    run = run_request(request, progress=_progress())
+    run = run_request(request, progress=progress())
     return run.report, run.path
 
 
@@ -316,18 +308,18 @@ def _evaluated_against(request: Any, against: Any, shown: str, *, under_prefect:
         _flows_against(request, against) if under_prefect else _run_against(request, against)
     )
     if shown == "json":
-        _print(_rendered({**report, "baseline": comparison}, shown))
+        print_report(rendered({**report, "baseline": comparison}, shown))
     else:
-        _print(_rendered_comparison(comparison, shown) + "\n" + _rendered(report, shown))
-    _say_mapping(report["run"])
-    _say_where(path)
-    return max(_verdict(report), _compared_verdict(comparison, where))
+        print_report(rendered_comparison(comparison, shown) + "\n" + rendered(report, shown))
+    say_mapping(report["run"])
+    say_where(path)
+    return max(verdict(report), compared_verdict(comparison, where))
 
 
 def _run_against(request: Any, against: Any) -> tuple[Any, Any, Any, Any]:
     from ragtriage.comparing import evaluate_against  # noqa: PLC0415 - as above
 
-    run, done = evaluate_against(request, against, progress=_progress())
+    run, done = evaluate_against(request, against, progress=progress())
     return run.report, run.path, done.report, done.path
 
 
@@ -340,62 +332,6 @@ def _flows_against(request: Any, against: Any) -> tuple[Any, Any, Any, Any]:
     report, path = _run(request, under_prefect=True)
     against = against.model_copy(update={"candidate": str(path)})
     return report, path, *compare_under_prefect(against)
-
-
-def _compared(report: Any, path: Any, shown: str) -> int:
-    """Print a comparison; say where it lies and why it failed, if it did."""
-    _print(_rendered_comparison(report, shown))
-    return _compared_verdict(report, path)
-
-
-def _compared_verdict(report: Any, path: Any) -> int:
-    _say_where(path)
-    for line in report["failures"]:
-        _say(line)
-    return EXIT_GATE_FAILED if report["failures"] else EXIT_PASSED
-
-
-def _rendered_comparison(report: Any, shown: str) -> str:
-    from ragtriage.publish.formats import render_comparison  # noqa: PLC0415 - as above
-
-    return render_comparison(report, shown, color=sys.stdout.isatty())
-
-
-def _rendered(report: Any, shown: str) -> str:
-    from ragtriage.publish.formats import render  # noqa: PLC0415 - as above
-
-    return render(report, shown, color=sys.stdout.isatty())
-
-
-def _say_mapping(run: Any) -> None:
-    if run["mapping"]:
-        pairs = ", ".join(f"{theirs} = {ours}" for theirs, ours in run["mapping"].items())
-        _say(f"fields as read: {pairs}")
-    for note in run["notes"]:
-        _say(note)
-
-
-def _say_where(path: Any) -> None:
-    if path is not None:
-        _say(f"report: {path / 'report.html'}")
-
-
-def _verdict(report: Any) -> int:
-    from ragtriage.publish import wording  # noqa: PLC0415 - as above
-
-    failures = wording.failures(report)
-    for line in failures:
-        _say(line)
-    return EXIT_GATE_FAILED if failures else EXIT_PASSED
-
-
-def _progress() -> Callable[[str, int], None] | None:
-    """A line on stderr that keeps itself up to date, on a terminal only."""
-    if not sys.stderr.isatty():
-        return None
-    from ragtriage.publish.progress import Progress  # noqa: PLC0415 - as above
-
-    return Progress(sys.stderr)
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ from pydantic import (
 )
 
 from ragtriage.errors import UsageError, nearest
-from ragtriage.request import RESERVED, RUN_ID, readable
+from ragtriage.request import plain_run_id, readable
 from ragtriage.schemas.inputs import CASE_FIELDS
 
 PREFIX = "leakage-"
@@ -58,14 +58,7 @@ class LeakageRequest(BaseModel):
     @classmethod
     def _plain_run_id(cls, run_id: str | None) -> str | None:
         """The folder is `leakage-<run_id>`: no evaluated run can be named so."""
-        if run_id is None:
-            return None
-        if not RUN_ID.fullmatch(run_id) or run_id.startswith(RESERVED):
-            raise ValueError(
-                f"{run_id!r} cannot name a run: use letters, digits, '.', '_', '-', not starting "
-                f"with '.', '{PREFIX}' (it is put before), 'compare-' or 'agreement-'"
-            )
-        return run_id
+        return plain_run_id(run_id)
 
     @field_validator("cases")
     @classmethod

@@ -68,6 +68,21 @@ def _described(schema: dict[str, Any]) -> None:
         field["description"] = WORDS[name]
 
 
+def plain_run_id(run_id: str | None) -> str | None:
+    """A name for a folder that no other command's folder can have.
+
+    Raises:
+        ValueError: it is none.
+    """
+    if run_id is not None and (not RUN_ID.fullmatch(run_id) or run_id.startswith(RESERVED)):
+        known = ", ".join(f"'{prefix}'" for prefix in RESERVED[:-1])
+        raise ValueError(
+            f"{run_id!r} cannot name a run: use letters, digits, '.', '_', '-', "
+            f"not starting with '.', {known} or '{RESERVED[-1]}'"
+        )
+    return run_id
+
+
 class EvaluateRequest(BaseModel):
     """One evaluation: what to read, how to score it, what must hold, where to write."""
 
@@ -144,18 +159,11 @@ class EvaluateRequest(BaseModel):
     @field_validator("run_id")
     @classmethod
     def _plain_run_id(cls, run_id: str | None) -> str | None:
-        if run_id is None:
-            return None
-        if not RUN_ID.fullmatch(run_id) or run_id.startswith(RESERVED):
-            raise ValueError(
-                f"{run_id!r} cannot name a run: use letters, digits, '.', '_', '-', "
-                "not starting with '.', 'compare-', 'agreement-' or 'leakage-'"
-            )
         if run_id in BESIDE_RUNS:
             raise ValueError(
                 f"{run_id!r} cannot name a run: a file of that name stands beside runs"
             )
-        return run_id
+        return plain_run_id(run_id)
 
     @model_validator(mode="after")
     def _one_way_in(self) -> EvaluateRequest:

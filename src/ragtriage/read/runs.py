@@ -6,7 +6,6 @@ Refuses what is not a finished run of a schema version we know. Nothing is compu
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,9 +13,9 @@ from typing import Any
 import polars as pl
 
 from ragtriage.errors import InputError
+from ragtriage.request import RUN_ID
 from ragtriage.schemas.results import SCHEMA_VERSION
 
-_RUN_ID = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}")
 _UNFINISHED = ".unfinished"
 _TRACES = ("cases", "evidence", "summary.parquet", "rejects", "report.json")
 _NEEDED: dict[str, type] = {
@@ -135,7 +134,7 @@ def _check(manifest: dict[str, Any], path: str) -> None:
     lacking = [name for name, kind in _NEEDED.items() if not isinstance(manifest.get(name), kind)]
     if lacking:
         raise InputError(f"{path}: manifest.json lacks {', '.join(lacking)}: not a run of ours")
-    if not _RUN_ID.fullmatch(str(manifest["run_id"])):
+    if not RUN_ID.fullmatch(str(manifest["run_id"])):
         raise InputError(f"{path}: manifest.json: {manifest['run_id']!r} names no run of ours")
 
 
