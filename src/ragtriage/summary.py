@@ -1,7 +1,7 @@
 """Sums over cases that merge, and the means they come to, each with its denominators.
 
-Values are summed as 128-bit fixed-point numbers, so that neither the order of chunks nor the
-number of threads can move a digit.
+Values are summed as fixed-point numbers, so that neither the order of chunks nor the number of
+threads can move a digit.
 """
 
 from __future__ import annotations
@@ -16,13 +16,12 @@ from typing import Any
 import pandera.polars as pa
 import polars as pl
 
+from ragtriage.fixed_point import halves, unfixed, whole
 from ragtriage.metrics.registry import Column
 from ragtriage.schemas import results
 from ragtriage.schemas.inputs import dtypes
 from ragtriage.stages import NOT_RUN
 
-# Steps of 2^-60: exact for every double from 2^-8 up, and far below a double's own error under it.
-_ONE = 2**60
 # Weights range wider than metrics: exact down to 2^-38 of a chunk's largest.
 _ONE_WEIGHT = 2**90
 # Values of one slice that are kept apart; the rest are summed under `…`.
@@ -53,7 +52,11 @@ class Summary:
         prepared = cases.select(*self._addends(unit), "stage", "break_point", *slices)
         # Cases that agree in all of these are summed once for all slices: they are few.
         alike = ["stage", "break_point", *(column.meta.output_name() for column in slices)]
-        summed = _summed(prepared, alike)
+        summed = (
+            _summed(prepared, alike)
+            .with_columns(self._wholes())
+            .drop(pl.selectors.starts_with("low "))
+        )
         rows = pl.concat(
             [_summed(self._keyed(summed, name), _STAGE_KEYS) for name in self._names()]
         )
@@ -154,9 +157,10 @@ class Summary:
             value = pl.col(column.name)
             counted = value if not column.metric.unscored else pl.when(scored).then(value)
             addends.append(counted.is_not_null().cast(pl.Int64).alias(f"n {column.name}"))
-            addends.append(fixed(counted, column).alias(f"sum {column.name}"))
+            high, low = halves(counted, column)
+            addends += [high.alias(f"sum {column.name}"), low.alias(f"low {column.name}")]
             if column.metric.unscored:
-                addends.append(value.fill_null(0).cast(pl.Int128).alias(f"kept {column.name}"))
+                addends.append(value.fill_null(0).cast(pl.Int64).alias(f"kept {column.name}"))
                 addends.append(value.is_not_null().cast(pl.Int64).alias(f"seen {column.name}"))
             if column.metric.kind == "ratio":
                 addends.append(pl.col(column.numerator).fill_null(0).alias(f"num {column.name}"))
@@ -164,6 +168,15 @@ class Summary:
             if self.weighted:
                 addends += _weighted(counted, column, unit)
         return addends
+
+    def _wholes(self) -> list[pl.Expr]:
+        """Each metric's summed halves as one number."""
+        return [
+            whole(pl.col(f"sum {column.name}"), pl.col(f"low {column.name}"), column).alias(
+                f"sum {column.name}"
+            )
+            for column in self.columns
+        ]
 
     def _keyed(self, prepared: pl.DataFrame, name: str) -> pl.DataFrame:
         """The rows of a slice with its name and value; a case may be in several, or in none."""
@@ -232,22 +245,6 @@ def _without_run(model: type[pa.DataFrameModel]) -> dict[str, Any]:
 
 SUMMARY_SCHEMA = _without_run(results.Summary)
 STAGES_SCHEMA = _without_run(results.Stages)
-
-
-def _fractional(column: Column) -> bool:
-    return column.metric.kind in ("ratio", "score")
-
-
-def fixed(value: pl.Expr, column: Column) -> pl.Expr:
-    """A value as a whole number of steps; null adds nothing."""
-    if _fractional(column):
-        return (value.fill_null(0.0) * float(_ONE)).round().cast(pl.Int128)
-    return value.cast(pl.Int64).fill_null(0).cast(pl.Int128)
-
-
-def unfixed(total: int, column: Column) -> float:
-    """A sum of such steps as the number it stands for."""
-    return int(total) / _ONE if _fractional(column) else float(total)
 
 
 def _over_units(rows: list[dict[str, Any]]) -> dict[str, Any]:

@@ -15,11 +15,11 @@ import polars as pl
 
 from ragtriage.comparison.pairing import Pairs
 from ragtriage.comparison.slices import KEYS, Cells
+from ragtriage.fixed_point import fixed_sum, unfixed
 from ragtriage.metrics.registry import Column
 from ragtriage.read.runs import StoredRun
 from ragtriage.schemas.comparison import Deltas
 from ragtriage.schemas.inputs import dtypes
-from ragtriage.summary import fixed, unfixed
 
 DELTAS_SCHEMA = {name: dtype for name, dtype in dtypes(Deltas).items() if name != "run_id"}
 
@@ -76,9 +76,40 @@ def scores(
 
 
 def sums_of(found: Scores, codes: pl.Series) -> pl.DataFrame:
-    """A metric's sums by cell."""
-    base, candidate = pl.col("base"), pl.col("candidate")
-    both = base.is_not_null() & candidate.is_not_null()
+    """A metric's sums by cell.
+
+    Most pairs have the same value twice: these are summed once, and what differs corrects that.
+    The numbers are whole, so no digit depends on it.
+    """
+    frame = pl.DataFrame({"cell": codes, "base": found.base})
+    scored = frame.group_by("cell").agg(
+        n_base=pl.col("base").count().cast(pl.Int64),
+        sum_base=fixed_sum(pl.col("base"), found.column),
+    )
+    corrections = _corrections(found, codes)
+    return (
+        scored.join(corrections, on="cell", how="left")
+        .with_columns(pl.col(corrections.columns).exclude("cell").fill_null(0))
+        .select(
+            "cell",
+            n_paired=pl.col("n_base") - pl.col("n_base_only"),
+            base_sum=pl.col("sum_base") - pl.col("sum_base_only"),
+            candidate_sum=pl.col("sum_base") - pl.col("sum_base_only") + pl.col("gained"),
+            better=pl.col("better"),
+            worse=pl.col("worse"),
+            tied=pl.col("n_base") - pl.col("n_base_only") - pl.col("n_moved"),
+            n_base_only=pl.col("n_base_only"),
+            n_candidate_only=pl.col("n_candidate_only"),
+        )
+    )
+
+
+def _corrections(found: Scores, codes: pl.Series) -> pl.DataFrame:
+    """What the pairs with two different values, or with one, add to and take from a cell."""
+    differ = found.base.ne_missing(found.candidate)
+    one, other = pl.col("base"), pl.col("candidate")
+    both = one.is_not_null() & other.is_not_null()
+    column = found.column
     frame = pl.DataFrame(
         {
             "cell": codes,
@@ -87,16 +118,16 @@ def sums_of(found: Scores, codes: pl.Series) -> pl.DataFrame:
             "better": found.better(),
             "worse": found.worse(),
         }
-    )
+    ).filter(differ)
     return frame.group_by("cell").agg(
-        n_paired=both.sum().cast(pl.Int64),
-        base_sum=fixed(pl.when(both).then(base), found.column).sum(),
-        candidate_sum=fixed(pl.when(both).then(candidate), found.column).sum(),
+        n_moved=both.sum().cast(pl.Int64),
+        gained=fixed_sum(pl.when(both).then(other), column)
+        - fixed_sum(pl.when(both).then(one), column),
+        sum_base_only=fixed_sum(pl.when(other.is_null()).then(one), column),
         better=pl.col("better").sum().cast(pl.Int64),
         worse=pl.col("worse").sum().cast(pl.Int64),
-        tied=(base == candidate).sum().cast(pl.Int64),
-        n_base_only=(base.is_not_null() & candidate.is_null()).sum().cast(pl.Int64),
-        n_candidate_only=(base.is_null() & candidate.is_not_null()).sum().cast(pl.Int64),
+        n_base_only=(one.is_not_null() & other.is_null()).sum().cast(pl.Int64),
+        n_candidate_only=(one.is_null() & other.is_not_null()).sum().cast(pl.Int64),
     )
 
 

@@ -11,7 +11,8 @@ import polars as pl
 from ragtriage.read.runs import StoredRun
 
 _SEPARATOR = "\x1f"
-_READ = ("case_id", "requirement", "ids", "retrieved_rank", "delivered", "lost_at", "cited")
+_TOLD = ("retrieved_rank", "delivered", "lost_at", "cited")
+_READ = ("case_id", "requirement", "ids", *_TOLD)
 _BELOW = "below the cutoff"
 NOT_MEASURED = "not measured"
 
@@ -26,7 +27,7 @@ def moves(base: StoredRun, candidate: StoredRun, case_ids: pl.Series) -> pl.Data
     """
     one, other = (_rows(run, case_ids) for run in (base, candidate))
     joined = one.join(other, on=["case_id", "key"], how="full", suffix="_candidate", coalesce=True)
-    told = joined.with_columns(
+    told = joined.filter(_differ()).with_columns(
         requirement=pl.coalesce("requirement", "requirement_candidate"),
         name=_name(pl.coalesce("ids", "ids_candidate")),
         place=_place_move(),
@@ -48,8 +49,17 @@ def moves(base: StoredRun, candidate: StoredRun, case_ids: pl.Series) -> pl.Data
 def _rows(run: StoredRun, case_ids: pl.Series) -> pl.DataFrame:
     wanted = pl.LazyFrame({"case_id": case_ids})
     ledger = run.evidence.select(_READ).join(wanted, on="case_id", how="semi")
-    return run.read(ledger, streaming=True).with_columns(
-        key=pl.col("ids").list.sort().list.join(_SEPARATOR), there=pl.lit(value=True)
+    rows = run.read(ledger, streaming=True)
+    several = (rows["ids"].list.len() != 1).any()
+    ids = pl.col("ids")
+    key = ids.list.sort().list.join(_SEPARATOR) if several else ids.list.first()
+    return rows.with_columns(key=key, there=pl.lit(value=True))
+
+
+def _differ() -> pl.Expr:
+    """Is there anything to tell? Most requirements stand where they stood."""
+    return pl.any_horizontal(
+        pl.col(name).ne_missing(pl.col(f"{name}_candidate")) for name in (*_TOLD, "there")
     )
 
 

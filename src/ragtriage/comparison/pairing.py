@@ -63,10 +63,12 @@ def pair(base: StoredRun, candidate: StoredRun) -> Pairs:
     Raises:
         InputError: a run has a case ID twice, or the two have no case in common.
     """
-    one, other = (_ids(run) for run in (base, candidate))
+    one, other = (run.column("case_id") for run in (base, candidate))
     nothing = one.clear()
+    _check_unique(one, base)
     if one.equals(other):
         return Pairs(one, None, None, nothing, nothing)
+    _check_unique(other, candidate)
     left = pl.DataFrame({"case_id": one}).with_row_index("base_row")
     right = pl.DataFrame({"case_id": other}).with_row_index("candidate_row")
     joined = left.join(right, on="case_id", maintain_order="left")
@@ -83,11 +85,11 @@ def pair(base: StoredRun, candidate: StoredRun) -> Pairs:
     )
 
 
-def _ids(run: StoredRun) -> pl.Series:
-    ids = run.column("case_id")
-    if ids.n_unique() != len(ids) or ids.null_count():
+def _check_unique(ids: pl.Series, run: StoredRun) -> None:
+    # Numbers are quicker to tell apart than texts; only where two agree are the texts looked at.
+    distinct = ids.hash().n_unique() == len(ids) or ids.n_unique() == len(ids)
+    if not distinct or ids.null_count():
         raise InputError(f"run {run.run_id}: a case ID is there twice: not a run of ours")
-    return ids
 
 
 def _placed(column: pl.Series, rows: pl.Series | None) -> pl.Series:

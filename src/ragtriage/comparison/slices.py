@@ -61,19 +61,28 @@ def cells(base: StoredRun, pairs: Pairs, extra: tuple[str, ...]) -> Cells:
     known = [name for name in names if _SOURCE.get(name, name) in base.columns]
     columns = {f"by {name}": pairs.of_base(base, _SOURCE.get(name, name)) for name in known}
     frame = pl.DataFrame(columns)
-    tags = pl.col("by tag").list.unique().list.sort()
-    frame = frame.with_columns(tags) if "tag" in known else frame
     if not known:
         frame = pl.DataFrame({"by nothing": pl.repeat(0, len(pairs.ids), eager=True)})
-    kinds = frame.unique(maintain_order=True).with_row_index("cell")
-    keys = list(frame.columns)
-    codes = frame.join(kinds, on=keys, how="left", nulls_equal=True, maintain_order="left")["cell"]
+    codes, kinds = _coded(frame)
+    if "tag" in known:
+        # Tags are brought into one order once for each kind of case, not for each case.
+        cell, kinds = _coded(kinds.with_columns(pl.col("by tag").list.unique().list.sort()))
+        codes = cell.gather(codes)
+    kinds = kinds.with_row_index("cell")
     parts, overflowed = [_everything(kinds)], []
     for name in known:
         members, cut = _members(kinds, name)
         parts.append(members)
         overflowed += [name] if cut else []
     return Cells(codes, pl.concat(parts), overflowed)
+
+
+def _coded(frame: pl.DataFrame) -> tuple[pl.Series, pl.DataFrame]:
+    """Each row's place among the distinct rows, and these."""
+    kinds = frame.unique(maintain_order=True)
+    keys, numbered = list(frame.columns), kinds.with_row_index("cell")
+    placed = frame.join(numbered, on=keys, how="left", nulls_equal=True, maintain_order="left")
+    return placed["cell"], kinds
 
 
 def _everything(kinds: pl.DataFrame) -> pl.DataFrame:
