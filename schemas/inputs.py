@@ -20,11 +20,11 @@ from ragtriage.schemas.fields import (
     META,
     Alias,
     FieldInfo,
+    all_plain,
     any_item,
     field,
     ids_in,
     is_blank,
-    is_padded,
     is_unclean,
 )
 from ragtriage.schemas.rules import message
@@ -199,12 +199,12 @@ class Cases(pa.DataFrameModel):
     @pa.check(*ID_COLUMNS, title="blank-id", error=message("blank-id"))
     def no_blank_id(cls, data: PolarsData) -> pl.LazyFrame | bool:
         """No ID is empty or white space."""
-        return _no_item(data, _id_lists(data.key), is_blank)
+        return _no_item(data, _id_lists(data.key), is_blank, clear=all_plain)
 
     @pa.check(*ID_COLUMNS, title="id-whitespace", error=message("id-whitespace"))
     def clean_ids(cls, data: PolarsData) -> pl.LazyFrame | bool:
         """No ID carries what cannot be seen."""
-        return _no_item(data, _id_lists(data.key), is_unclean, sign=is_padded)
+        return _no_item(data, _id_lists(data.key), is_unclean, clear=all_plain)
 
     @pa.check("weight", title="weight", error=message("weight"))
     def positive_weight(cls, data: PolarsData) -> pl.LazyFrame:
@@ -327,16 +327,19 @@ def _id_lists(column: str) -> list[pl.Expr]:
 
 
 def _no_item(
-    data: PolarsData, lists: list[pl.Expr], test: ItemTest, sign: ItemTest | None = None
+    data: PolarsData,
+    lists: list[pl.Expr],
+    test: ItemTest,
+    clear: Callable[[pl.Series], bool] = lambda _items: False,
 ) -> pl.LazyFrame | bool:
     """On which rows no item of the lists meets the test; True for all of them.
 
     All items are looked at together first, which costs less than row by row and mostly
-    suffices. `sign`: a cheaper test that is true wherever `test` is.
+    suffices. `clear`: a cheaper look at them; where it is true, `test` is true of none.
     """
-    for items in lists:
-        suspected = (sign or test)(items.explode(**_ITEMS)).any()
-        if data.lazyframe.select(suspected).collect().item():
+    for lot in lists:
+        items = data.lazyframe.select(items=lot.explode(**_ITEMS)).collect()["items"]
+        if not clear(items) and items.to_frame().select(test(pl.col("items")).any()).item():
             break
     else:
         return True

@@ -77,17 +77,16 @@ class Validator:
         return []
 
     def _schema_for(self, frame: pl.DataFrame) -> pa.DataFrameSchema:
-        """The schema of the columns that hold something: where null is allowed it breaks no rule.
+        """The schema of the columns in which something could break a rule.
 
+        That is one with checks of its own and some value, or with a null that is not allowed.
         Each column costs pandera a while even so; that all are there is cheaper to see.
         """
         if dict(frame.schema) != self._dtypes:
             odd = sorted(name for name, _ in frame.schema.items() ^ self._dtypes.items())
             raise AssertionError(f"rows could not be checked: not the model's columns: {odd}")
         filled = frozenset(
-            name
-            for name, column in self._schema.columns.items()
-            if not column.nullable or frame[name].null_count() < frame.height
+            name for name, column in self._schema.columns.items() if _may_break(column, frame[name])
         )
         if filled not in self._schemas:
             columns = {name: c for name, c in self._schema.columns.items() if name in filled}
@@ -134,6 +133,11 @@ class Validator:
 
     def _repeat(self, place: Place, case_id: str, raw: str) -> RowFault:
         return repeat_fault(place, case_id, raw, self._duplicates, field=self._id_field)
+
+
+def _may_break(column: pa.Column, values: pl.Series) -> bool:
+    nulls = values.null_count()
+    return (bool(column.checks) and nulls < len(values)) or (nulls > 0 and not column.nullable)
 
 
 def _accused(frame: pl.DataFrame, faults: list[RowFault]) -> pl.Series:
