@@ -13,6 +13,7 @@ from ragtriage.read.chunk import Chunk, RowFault
 from ragtriage.read.corpus import joined_rows, open_corpus
 from ragtriage.read.input import Input, check_mapping, open_input
 from ragtriage.read.join import open_joined
+from ragtriage.read.once import open_once
 from ragtriage.read.reviews import open_reviews
 from ragtriage.relevance import Corpus
 from ragtriage.request import EvaluateRequest
@@ -45,14 +46,21 @@ class Admission:
         self._tally = tally
         self._reject = reject
         self.given: Input
+        self.once = False
         self.corpus: Corpus | None = None
         self.book: ReviewBook | None = None
 
-    def open(self, frame: pl.DataFrame | None, spill: Path | None) -> None:
-        """First pass: index the cases, take in corpus and reviews."""
+    def open(self, frame: pl.DataFrame | None, spill: Path | None, *, once: bool = False) -> None:
+        """First pass: index the cases, take in corpus and reviews.
+
+        `once`: where the input looks clean, do without; `chunks` may be `Mistaken` then.
+        """
         request = self._request
-        joined = bool(request.cases)
-        self.given = open_joined(request, spill) if joined else open_input(request, frame, spill)
+        given = open_once(request, spill) if once and frame is None and request.inputs else None
+        self.once = given is not None
+        if given is None and request.cases:
+            given = open_joined(request, spill)
+        self.given = given or open_input(request, frame, spill)
         check_mapping(request.mapping, self.given)
         self.corpus = self._opened_corpus()
         self.book = self._opened_book()

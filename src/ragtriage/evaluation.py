@@ -11,7 +11,7 @@ from datetime import datetime
 import polars as pl
 
 from ragtriage.admission import Admission, Admitted
-from ragtriage.errors import InputError, InvalidRowsError
+from ragtriage.errors import InputError, InvalidRowsError, UsageError
 from ragtriage.gates import (
     THRESHOLDS,
     Gate,
@@ -34,6 +34,7 @@ from ragtriage.publish.tables import (
 from ragtriage.read.ahead import ahead
 from ragtriage.read.chunk import RowFault
 from ragtriage.read.input import Input
+from ragtriage.read.once import Mistaken
 from ragtriage.request import EvaluateRequest, load_about
 from ragtriage.run import Run
 from ragtriage.schemas import results
@@ -56,7 +57,10 @@ class Evaluation:
         *,
         keep_frames: bool,
         progress: Progress | None,
+        once: bool = False,
     ) -> None:
+        """`once`: try to do with one pass; `run` raises `Mistaken` where that was not enough."""
+        self._once = once
         self._request = request
         self._folder = folder
         self._run_id = run_id
@@ -78,10 +82,10 @@ class Evaluation:
         request, admission = self._request, self._admission
         with self._timed("index"):
             self._progress("indexing", 0)
-            admission.open(frame, self._folder.spill if self._folder else None)
+            spill = self._folder.spill if self._folder else None
+            admission.open(frame, spill, once=self._once and digests is None)
             given = admission.given
-            for gate in self._gates if given.fields else ():
-                check_observed(gate, given.fields, request.k)
+            self._check_gates(given)
             admission.check_digests(digests)
         columns = [c for c in columns_for(request.k) if c.metric.observed(given.fields)]
         summary = Summary(columns, request.slice, weighted="weight" in given.fields)
@@ -93,6 +97,15 @@ class Evaluation:
         if self._folder is not None:
             write_outcome(outcome, self._folder, self._timings)
         return Run.of(outcome, self._folder, self._kept if self._keep else None)
+
+    def _check_gates(self, given: Input) -> None:
+        try:
+            for gate in self._gates if given.fields else ():
+                check_observed(gate, given.fields, self._request.k)
+        except UsageError:
+            if self._admission.once:
+                raise Mistaken from None  # a later record may yet have the field
+            raise
 
     def check(self) -> FileLines:
         """The first half of it."""

@@ -13,6 +13,7 @@ from ragtriage.evaluation import Evaluation, Progress
 from ragtriage.publish.folder import RunFolder
 from ragtriage.publish.identity import new_run_id, started_at
 from ragtriage.read.files import find_files, fingerprint
+from ragtriage.read.once import Mistaken
 from ragtriage.request import EvaluateRequest, build_request
 from ragtriage.run import Run
 from ragtriage.tally import FileLines
@@ -74,8 +75,16 @@ def run_request(
     if folder is not None:
         folder.open()
     try:
-        evaluation = Evaluation(request, folder, run_id, keep_frames=keep_frames, progress=progress)
-        return evaluation.run(frame, started, digests)
+        for once in (True, False):
+            evaluation = Evaluation(
+                request, folder, run_id, keep_frames=keep_frames, progress=progress, once=once
+            )
+            try:
+                return evaluation.run(frame, started, digests)
+            except Mistaken:
+                if folder is not None:
+                    folder.clear()
+        raise AssertionError("two passes are never mistaken")
     finally:
         if folder is not None:
             folder.close()

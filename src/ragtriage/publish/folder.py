@@ -113,6 +113,11 @@ class RunFolder:
         """Take back a sub-folder of tables."""
         shutil.rmtree(self._work / name, ignore_errors=True)
 
+    def clear(self) -> None:
+        """Take back all that was written."""
+        shutil.rmtree(self._work)
+        self._work.mkdir()
+
     def publish(self) -> None:
         """Let the folder appear, whole.
 

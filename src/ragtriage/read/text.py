@@ -62,8 +62,8 @@ class TextSource:
     def _indexed(self, index: FileIndex) -> FileIndex:
         profile = index.profile
         gate: Gate | None = None
-        for batch in self._batches():
-            gate = gate or self._fitted(batch, profile)
+        for batch in self.batches():
+            gate = gate or self.fitted(batch, profile)
             ids = gate.ids(batch.lines, batch.block) if gate else None
             if ids is not None and gate is not None:
                 profile.take(gate)
@@ -71,6 +71,12 @@ class TextSource:
             if ids is None:
                 gate, ids = self._learn(batch, profile, gate)
             index.hashes.append(hash_ids(ids))
+        self.conclude(index)
+        return index
+
+    def conclude(self, index: FileIndex) -> None:
+        """What all that was seen of the file's keys comes to."""
+        profile = index.profile
         profile.settle()
         index.fields = profile.fields()
         # Where null means none, a record without the key is told apart from one with null.
@@ -79,7 +85,6 @@ class TextSource:
         index.partial = index.must - profile.always
         index.mapping = {name: key.field for name, key in profile.keys.items() if name != key.field}
         index.dropped = dict(sorted(profile.dropped.items()))
-        return index
 
     def chunks(self, index: FileIndex) -> Iterator[Chunk]:
         """The file's rows in the model's columns.
@@ -87,15 +92,14 @@ class TextSource:
         Raises:
             InputError: the file is not what the first pass saw.
         """
-        self._resolver.settle(index.profile)
-        gate = self._gate(index.profile, must=index.must)
+        gate = self.settled_gate(index)
         before = 0
-        for number, batch in enumerate(self._batches()):
+        for number, batch in enumerate(self.batches()):
             if number >= len(index.clean):
                 break
             clean = index.clean[number] and not index.partial
             batch.before = before
-            chunk = self._chunk(batch, index, gate, clean=clean)
+            chunk = self.chunk(batch, index, gate, clean=clean)
             for _, read, blank in chunk.counts:
                 before += read - blank
             yield chunk
@@ -105,7 +109,7 @@ class TextSource:
     def positions(self, index: FileIndex, wanted: pl.Series) -> Iterator[tuple[str, int]]:
         """IDs whose hash is wanted, with their lines, in file order."""
         gate = self._gate(index.profile, must=set())
-        for batch, known in zip(self._batches(), index.hashes, strict=False):
+        for batch, known in zip(self.batches(), index.hashes, strict=False):
             if not known.is_in(wanted.implode()).any():
                 continue
             ids: list[str | None] = [*(gate.ids(batch.lines) or ())]
@@ -117,14 +121,20 @@ class TextSource:
             for i in sought.arg_true():
                 yield series[i], batch.numbers[i]
 
-    def _batches(self) -> Iterator[Batch]:
+    def batches(self) -> Iterator[Batch]:
+        """The file's records, a batch at a time."""
         with open_bytes(self.file) as stream:
             yield from self._reader(stream, self.file)
+
+    def settled_gate(self, index: FileIndex) -> Gate:
+        """The gate of the second pass: every key is known, and what a record may not lack."""
+        self._resolver.settle(index.profile)
+        return self._gate(index.profile, must=index.must)
 
     def _gate(self, profile: Profile, must: set[str]) -> Gate:
         return Gate(profile, self._dtypes, must, self._id_field)
 
-    def _fitted(self, batch: Batch, profile: Profile) -> Gate | None:
+    def fitted(self, batch: Batch, profile: Profile) -> Gate | None:
         """A gate for records like the first, where that is good: mostly all others are."""
         first = self._examine(batch, 0) if batch.lines else None
         if first is None or first.faults:
@@ -174,7 +184,8 @@ class TextSource:
             return Examined(faults=[Fault("record", "json-syntax", batch.broken[i])])
         return self._examiner.examine(batch.lines[i])
 
-    def _chunk(self, batch: Batch, index: FileIndex, gate: Gate, *, clean: bool) -> Chunk:
+    def chunk(self, batch: Batch, index: FileIndex, gate: Gate, *, clean: bool) -> Chunk:
+        """A batch as rows, with the faults of what is none."""
         try:
             if clean and isinstance(batch, JsonLines):
                 frame = whole_frame(batch, gate, self._dtypes, index.fields)
