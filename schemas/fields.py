@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import pandera.polars as pa
 import polars as pl
 
@@ -28,8 +27,6 @@ CLAIMS = pl.List(
 # White space at either end, control characters anywhere, and characters that take no room:
 # two IDs that look the same must be the same.
 _INVISIBLE = r"[\p{Cc}\u{AD}\u{180E}\u{200B}-\u{200F}\u{2028}-\u{202E}\u{2060}-\u{206F}\u{FEFF}]"
-# What visible ASCII lies between.
-_SPACE, _DELETE = 0x20, 0x7F
 UNCLEAN_ID = rf"^\s|\s$|{_INVISIBLE}"
 
 
@@ -118,17 +115,6 @@ def ids_in(column: str, dtype: pl.DataType | type[pl.DataType]) -> pl.Expr:
 def any_item(items: pl.Expr, test: pl.Expr) -> pl.Expr:
     """True where some item of a list meets `test`, an expression over `pl.element()`."""
     return items.list.eval(test).list.any()
-
-
-def all_plain(texts: pl.Series) -> bool:
-    """Is every text visible ASCII, and none empty? Then none is blank, and none unclean.
-
-    Seen on all bytes at once: most IDs are, at a fraction of what looking at each of them costs.
-    """
-    if not (texts.str.len_bytes().min() or 0):
-        return texts.null_count() == len(texts)
-    joined = np.frombuffer(texts.str.join("").item().encode(), dtype=np.uint8)
-    return bool(joined.min() > _SPACE and joined.max() < _DELETE)
 
 
 def is_blank(text: pl.Expr) -> pl.Expr:

@@ -20,13 +20,13 @@ from ragtriage.schemas.fields import (
     META,
     Alias,
     FieldInfo,
-    all_plain,
     any_item,
     field,
     ids_in,
     is_blank,
     is_unclean,
 )
+from ragtriage.schemas.plain import all_plain
 from ragtriage.schemas.rules import message
 
 ID_COLUMNS = (

@@ -82,8 +82,8 @@ def test_ids_that_share_a_key_do_not_meet(written: Writer, monkeypatch: pytest.M
     def one_key(frame: pl.DataFrame, _text: str) -> pl.DataFrame:
         return frame.with_columns(key=pl.lit(0, pl.UInt64))
 
-    monkeypatch.setattr("ragtriage.relevance.matching.keyed", one_key)
-    monkeypatch.setattr("ragtriage.findings.keyed", one_key)
+    for room in ("relevance.lists", "relevance.matching", "findings"):
+        monkeypatch.setattr(f"ragtriage.{room}.keyed", one_key)
     found = run_of(written, *given)
     assert found.cases["recall"].to_list() == [0.5, 0.0]
     assert_frame_equal(found.cases.drop("run_id"), expected.cases.drop("run_id"))

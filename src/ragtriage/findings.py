@@ -7,10 +7,12 @@ One entry a finding, with what it means. Each is an expression over a case's ter
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import polars as pl
 
 from ragtriage.relevance.frames import beside, keyed, same
+from ragtriage.schemas.plain import is_folded
 from ragtriage.split_groups import GROUP_ACROSS_SPLITS
 
 DISJOINT = "disjoint-ids"
@@ -158,6 +160,12 @@ def _unjudged(cases: pl.DataFrame, k: int) -> pl.Expr:
     return unjudged.list.len().cast(pl.Int64)
 
 
+_NEAR_MISSES: dict[str, Any] = {
+    "row": pl.UInt32,
+    "near_misses": pl.List(pl.Struct({"required": pl.String, "retrieved": pl.String})),
+}
+
+
 def _near_misses(cases: pl.DataFrame, ledger: pl.DataFrame) -> pl.DataFrame:
     """Requirements nobody returned that look like something that was: `row`, `near_misses`."""
     unmet = ledger.filter("unmet").select("row", required="ids").explode("required")
@@ -167,6 +175,9 @@ def _near_misses(cases: pl.DataFrame, ledger: pl.DataFrame) -> pl.DataFrame:
         .filter(pl.col("retrieved").list.len() > 0)
         .explode("retrieved")
     )
+    if is_folded(unmet["required"]) and is_folded(returned["retrieved"]):
+        # What is folded already and differs is no near miss: most collections end here.
+        return pl.DataFrame(schema=_NEAR_MISSES)
     plain = not _beyond_ascii(unmet["required"]) and not _beyond_ascii(returned["retrieved"])
     folded = unmet.with_columns(_folded("required", plain=plain))
     among = returned.with_columns(_folded("retrieved", plain=plain))

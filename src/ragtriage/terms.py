@@ -16,9 +16,9 @@ def with_requirement_terms(cases: pl.DataFrame, ledger: pl.DataFrame) -> pl.Data
     Added: `n_requirements`, `n_in_context`, `n_required_cited`, `n_dropped` (hit within the
     ledger's cutoff, not in the context): counts, 0 where nothing is required; `all_delivered`
     (null where unknown or nothing is required), `missing`; and, over requirements met in what
-    was retrieved (null where none was), in rank order, `hit_ranks`, `hit_credit` (ranks so far
-    that newly met one ÷ rank) and `hit_gain` (gain ÷ log2(rank + 1)), with `ideal_gain` over
-    all, best first.
+    was retrieved (null where none was), in rank order, `hit_ranks`, `newly_hit_ranks` (the same,
+    each once), `hit_credit` (ranks so far that newly met one ÷ rank) and `hit_gain` (gain ÷
+    log2(rank + 1)), with `ideal_gain` over all, best first.
     """
     joined = cases
     for terms in (_counts(ledger), _hits(ledger), _gains(ledger), _missing(ledger)):
@@ -69,12 +69,14 @@ def _missing(ledger: pl.DataFrame) -> pl.DataFrame:
 def _rank_lists(cases: pl.DataFrame) -> list[pl.Expr]:
     """Credit of each hit, and the ideal's discounted gains."""
     ranks = pl.col("hit_ranks")
-    newly = pl.int_ranges(1, ranks.list.len() + 1)
+    newly, distinct = pl.int_ranges(1, ranks.list.len() + 1), ranks
     if not cases.select((ranks.list.n_unique() == ranks.list.len()).all()).item():
         # An ID that meets two requirements at once is one newly hitting rank.
         newly = ranks.list.eval(pl.element().rank("dense"))
+        distinct = ranks.list.unique(maintain_order=True)
     places = pl.int_ranges(2, pl.col("gains").list.len() + 2)
     return [
+        distinct.alias("newly_hit_ranks"),
         (newly.cast(pl.List(pl.Float64)) / ranks).alias("hit_credit"),
         (
             pl.col("gains").cast(pl.List(pl.Float64))

@@ -96,8 +96,7 @@ def context_precision(k: int) -> Ratio:
 )
 def redundant(k: int) -> pl.Expr:
     """Relevant IDs in the first k that hit no requirement for the first time (count)."""
-    first = pl.col("hit_ranks").list.unique().list.eval(pl.element() <= k).list.sum()
-    return _relevant(k) - first.fill_null(0).cast(pl.Int64)
+    return _relevant(k) - _within("newly_hit_ranks", k)
 
 
 @metric(

@@ -8,7 +8,7 @@ import polars as pl
 
 from ragtriage.relevance.corpus import Corpus
 from ragtriage.relevance.frames import beside, keyed, same
-from ragtriage.relevance.lists import distinct, unrestricted, with_list_terms
+from ragtriage.relevance.lists import unrestricted, with_list_terms
 from ragtriage.relevance.requirements import requirements_of
 
 _RANKS = {
@@ -48,13 +48,13 @@ class Relevance:
 
 def match(frame: pl.DataFrame, corpus: Corpus | None) -> Relevance:
     """Match each case's requirements against what was retrieved, supplied and cited."""
-    cases = with_list_terms(frame.with_row_index("row"), corpus)
+    cases, listed = with_list_terms(frame.with_row_index("row"), corpus)
     required = requirements_of(cases, corpus)
     cases = beside(cases, required.counts)
     table = required.table
     members = keyed(_authorised(required.members, cases), "id")
     for name, ranks in _RANKS.items():
-        found = _found(cases, name, ranks, members)
+        found = _found(listed[name], ranks, members)
         if name == "retrieved_ids":
             returned = found.select("q").unique().with_columns(returned=pl.lit(True))
             table = table.join(returned, on="q", how="left", maintain_order="left")
@@ -78,15 +78,9 @@ def _authorised(members: pl.DataFrame, cases: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _found(cases: pl.DataFrame, name: str, ranks: str, members: pl.DataFrame) -> pl.DataFrame:
+def _found(listed: pl.DataFrame, ranks: str, members: pl.DataFrame) -> pl.DataFrame:
     """Every meeting of a list and a requirement: `q`, `row`, `id`, `authorised`, 1-based place."""
-    ids = pl.col(distinct(name))
-    listed = (
-        cases.select("row", id=ids, place=pl.int_ranges(1, ids.list.len() + 1, dtype=pl.UInt32))
-        .filter(pl.col("id").list.len() > 0)
-        .explode("id", "place")
-    )
-    met = keyed(listed, "id").join(members, on="key", maintain_order="left").filter(same("id"))
+    met = listed.join(members, on="key", maintain_order="left").filter(same("id"))
     return met.select("q", "row", "id", "authorised", pl.col("place").alias(ranks))
 
 
