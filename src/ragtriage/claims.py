@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import NamedTuple
 
 import polars as pl
 
 from ragtriage.relevance.frames import beside
 from ragtriage.reviews.settle import ADJUDICATED, AGREED, DISPUTED
+from ragtriage.schemas.inputs import Cases, dtypes
 
 _COUNTS = (
     "n_claims",
@@ -50,6 +52,32 @@ def with_claim_terms(cases: pl.DataFrame, reviews: pl.DataFrame | None = None) -
     `disputed`, `conflict`, `cited_ids`, `citation_valid`, `hallucination`, `text`; proposed
     claims in their order, then required ones not proposed.
     """
+    if reviews is None and _no_claims(cases):
+        return _without_claims(cases)
+    return _with_claims(cases, reviews)
+
+
+def _no_claims(cases: pl.DataFrame) -> bool:
+    return all(cases[name].null_count() == cases.height for name in ("claims", "required_claims"))
+
+
+def _without_claims(cases: pl.DataFrame) -> Claims:
+    """Where no case has claims, all have the same terms: they are made for one."""
+    terms, table = _of_no_claims()
+    return Claims(cases.hstack([term.new_from_index(0, cases.height) for term in terms]), table)
+
+
+@cache
+def _of_no_claims() -> tuple[list[pl.Series], pl.DataFrame]:
+    fields = dtypes(Cases)
+    nothing = {name: fields[name] for name in ("case_id", "claims", "required_claims")}
+    nothing |= dict.fromkeys(("distinct_context", "distinct_retrieved"), pl.List(pl.String))
+    case = pl.DataFrame({name: [None] for name in nothing}, schema=nothing).with_row_index("row")
+    claims = _with_claims(case, None)
+    return claims.cases.drop(case.columns).get_columns(), claims.table
+
+
+def _with_claims(cases: pl.DataFrame, reviews: pl.DataFrame | None) -> Claims:
     proposed = _labelled(_proposed(cases), reviews)
     required = _required(cases)
     joined = proposed.join(

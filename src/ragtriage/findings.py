@@ -7,6 +7,7 @@ One entry a finding, with what it means. Each is an expression over a case's ter
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import polars as pl
@@ -128,6 +129,13 @@ def with_findings(cases: pl.DataFrame, ledger: pl.DataFrame, k: int) -> pl.DataF
     """The cases with `findings`, the sorted names of what applies, and `near_misses`."""
     noted = beside(beside(cases, _of_requirements(ledger)), _near_misses(cases, ledger))
     noted = noted.with_columns(n_unjudged=_unjudged(cases, k))
+    noted = noted.with_columns(bits=_bits())
+    return beside(noted, _names_of(noted["bits"]), on="bits")
+
+
+@cache
+def _bits() -> pl.Expr:
+    """One number a case: which findings apply."""
     ran = pl.col("error").is_null()
     bits = pl.lit(0, pl.UInt32)
     for place, finding in enumerate(_SORTED):
@@ -135,8 +143,7 @@ def with_findings(cases: pl.DataFrame, ledger: pl.DataFrame, k: int) -> pl.DataF
         if finding.traced:
             applies &= ran
         bits += applies.cast(pl.UInt32) * (1 << place)
-    noted = noted.with_columns(bits=bits)
-    return beside(noted, _names_of(noted["bits"]), on="bits")
+    return bits
 
 
 def _names_of(bits: pl.Series) -> pl.DataFrame:

@@ -7,6 +7,7 @@ from it.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 import polars as pl
 
@@ -202,25 +203,33 @@ _MISSING_UNKNOWN = (2, 3, 6, 7, 8, 9)
 
 def with_stages(cases: pl.DataFrame, contract: str) -> pl.DataFrame:
     """The cases with stage, break point, what is missing, and what to check next."""
+    for step in _steps(contract):
+        cases = cases.with_columns(step)
+    return cases
+
+
+@cache
+def _steps(contract: str) -> tuple[list[pl.Expr], ...]:
+    """What is added, one after another; the same for every chunk."""
     rows = precedence(contract)
     number = pl.lit(None, pl.Int8)
     for row in reversed(rows):
         number = (
             pl.when(row.test.fill_null(False)).then(pl.lit(row.number, pl.Int8)).otherwise(number)
         )
-    placed = cases.with_columns(stage_row=number)
-    at = pl.col("stage_row")
-    placed = placed.with_columns(
-        stage=at.replace_strict({row.number: row.stage for row in rows}, return_dtype=pl.String),
-        break_point=_break_point(rows),
-        missing=_missing(),
-        lucky=_lucky(),
-        context_observed=pl.col("context_ids").is_not_null(),
-    )
+    stages = {row.number: row.stage for row in rows}
     check = pl.col("break_point").replace_strict(NEXT_CHECKS, default=None, return_dtype=pl.String)
     in_dispute = (pl.col("break_point") == "answer-label") & pl.col("label_in_dispute")
-    return placed.with_columns(
-        next_check=pl.when(in_dispute).then(pl.lit(ADJUDICATE)).otherwise(check)
+    return (
+        [number.alias("stage_row")],
+        [
+            pl.col("stage_row").replace_strict(stages, return_dtype=pl.String).alias("stage"),
+            _break_point(rows).alias("break_point"),
+            _missing().alias("missing"),
+            _lucky().alias("lucky"),
+            pl.col("context_ids").is_not_null().alias("context_observed"),
+        ],
+        [pl.when(in_dispute).then(pl.lit(ADJUDICATE)).otherwise(check).alias("next_check")],
     )
 
 

@@ -7,7 +7,9 @@ where a value is undefined is decided here, once, for every metric.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal, NamedTuple
 
 import polars as pl
@@ -67,7 +69,7 @@ class Metric:
         """The first line of its docstring."""
         return (self.formula.__doc__ or "").strip().split("\n", 1)[0]
 
-    def observed(self, fields: set[str]) -> bool:
+    def observed(self, fields: AbstractSet[str]) -> bool:
         """Do these fields of a file suffice to report it?"""
         groups = (*self.needs, *self.file_needs)
         return all(not fields.isdisjoint(alternatives) for alternatives in groups)
@@ -198,6 +200,15 @@ def with_metrics(cases: pl.DataFrame, columns: list[Column], fields: set[str]) -
 
     Metrics that `fields` do not suffice for are null throughout.
     """
+    first, second = _planned(tuple(columns), frozenset(fields))
+    return cases.with_columns(first).with_columns(second)
+
+
+@cache
+def _planned(
+    columns: tuple[Column, ...], fields: frozenset[str]
+) -> tuple[list[pl.Expr], list[pl.Expr]]:
+    """All expressions, those on cases and those on other metrics; the same for every chunk."""
     names = {column.name for column in columns}
     first: list[pl.Expr] = []
     second: list[pl.Expr] = []
@@ -208,4 +219,4 @@ def with_metrics(cases: pl.DataFrame, columns: list[Column], fields: set[str]) -
         for expression in column.expressions():
             built_on = names.intersection(expression.meta.root_names())
             (second if built_on else first).append(expression)
-    return cases.with_columns(first).with_columns(second)
+    return first, second
