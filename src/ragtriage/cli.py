@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 
 import click
 
+from ragtriage.cli_explain import explain
 from ragtriage.cli_options import (
     agreement_options,
     compare_options,
@@ -24,7 +25,7 @@ from ragtriage.cli_output import (
     say_where,
     shows_color,
 )
-from ragtriage.cli_telling import telling
+from ragtriage.cli_telling import TOLD, telling
 from ragtriage.errors import (
     EXIT_GATE_FAILED,
     EXIT_INTERNAL,
@@ -150,7 +151,8 @@ def validate(**flags: Any) -> int:
     from ragtriage.request import build_request  # noqa: PLC0415 - the same
 
     options = options_from(flags) | {"write": False}
-    options.pop("format", None)
+    for name in TOLD:
+        options.pop(name, None)
     request = build_request(options)
     lines = check_request(request, progress=progress())
     print_report(
@@ -283,6 +285,9 @@ def schema(example: str | None, format_: str) -> int:
         raise click.UsageError(f"--format: {format_!r} is not one of {', '.join(contract.FORMATS)}")
     print_report(contract.printed(format_) if example is None else contract.example(example))
     return EXIT_PASSED
+
+
+cli.add_command(explain)
 
 
 def _run(request: Any, *, under_prefect: bool) -> tuple[Any, Any, dict[str, float]]:

@@ -24,7 +24,7 @@ from ragtriage.errors import RagtriageError, UsageError
 from ragtriage.options import Detail, format_shown
 
 _DETAILS: tuple[Detail, ...] = ("quiet", "verbose")
-NAMES = ("format", "junit", "quiet", "verbose")
+TOLD = ("format", "junit", "quiet", "verbose")
 
 
 class Telling:
@@ -46,7 +46,7 @@ class Telling:
         Raises:
             UsageError: options that do not go together, or a file that cannot be ours.
         """
-        told = {name: options.pop(name, None) for name in NAMES}
+        told = {name: options.pop(name, None) for name in TOLD}
         self._junit = told["junit"]
         details: list[Detail] = [name for name in _DETAILS if told[name]]
         if len(details) > 1:
