@@ -25,6 +25,7 @@ from ragtriage.cli_output import (
     say_where,
     shows_color,
 )
+from ragtriage.cli_reference import reference
 from ragtriage.cli_telling import TOLD, telling
 from ragtriage.errors import (
     EXIT_GATE_FAILED,
@@ -288,6 +289,7 @@ def schema(example: str | None, format_: str) -> int:
 
 
 cli.add_command(explain)
+cli.add_command(reference)
 
 
 def _run(request: Any, *, under_prefect: bool) -> tuple[Any, Any, dict[str, float]]:
