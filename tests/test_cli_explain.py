@@ -7,6 +7,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 import ragtriage
@@ -143,6 +144,18 @@ def test_only_parquet_and_the_mark_of_a_finished_run_are_read(
     shown = [cli("explain", "dvd-loan", "--run", run) for run in (copy, handbook.folder)]
     assert shown[0] == shown[1]
     assert shown[0].code == 0
+
+
+def test_a_run_without_texts_says_so(cli: Command, handbook: ragtriage.Run, tmp_path: Path) -> None:
+    copy = tmp_path / "base"
+    shutil.copytree(handbook.folder, copy)
+    manifest = json.loads((copy / "manifest.json").read_text("utf-8"))
+    manifest["config"]["no_text"] = True
+    (copy / "manifest.json").write_text(json.dumps(manifest), "utf-8")
+    for part in (copy / "cases").iterdir():
+        table = pl.read_parquet(part)
+        table.with_columns(pl.lit(None, pl.String).alias("answer")).write_parquet(part)
+    assert "\nAnswer: left out (--no-text)\n" in cli("explain", "dvd-loan", "--run", copy).out
 
 
 def test_what_is_no_run_is_refused(cli: Command, tmp_path: Path) -> None:

@@ -29,9 +29,13 @@ class RowEntry(TypedDict):
 
 
 class Explanation(TypedDict):
-    """The document. `row`: what placed the case; `rows_before`: tried first, none applied."""
+    """The document. `row`: what placed the case; `rows_before`: tried first, none applied.
+
+    `no_text`: the run was written without texts, so that a null one says nothing.
+    """
 
     run_id: str
+    no_text: bool
     case: dict[str, Any]
     cutoff: int
     what: str
@@ -84,6 +88,7 @@ def build(stored: StoredCase) -> Explanation:
     why = dict(LOST_AT)
     return Explanation(
         run_id=stored.run_id,
+        no_text=stored.no_text,
         case={key: case[key] for key in _KEYS},
         cutoff=stored.k,
         what=wording.headline(cast("CaseEntry", case)),
@@ -125,10 +130,10 @@ def _asked(told: Explanation) -> list[str]:
     expected = case["expected_answers"] or []
     unanswerable = case["answerable"] is False
     lines = [
-        f"Question: {_text(case['question'])}",
+        f"Question: {_or_none(told, case['question'])}",
         f"Expected: {' or '.join(map(_text, expected))}" if expected else "",
         "Expected: to abstain" if unanswerable and not expected else "",
-        f"Answer: {_text(case['answer'])}",
+        f"Answer: {_or_none(told, case['answer'])}",
         f"Failed: {_text(case['error'])}" if case["error"] else "",
         f"Ambiguous: {_text(case['ambiguity'])}" if case["ambiguity"] else "",
     ]
@@ -208,9 +213,13 @@ def _rest(told: Explanation) -> list[str]:
     return ["Findings", *lines] if lines else []
 
 
-def _text(value: str | None) -> str:
+def _or_none(told: Explanation, value: str | None) -> str:
     if value is None:
-        return "not recorded"
+        return "left out (--no-text)" if told["no_text"] else "not recorded"
+    return _text(value)
+
+
+def _text(value: str) -> str:
     head, mark = clip(value, _TEXT)
     return visible(head) + mark or "(empty)"
 

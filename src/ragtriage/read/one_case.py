@@ -21,13 +21,17 @@ _CUTOFF = re.compile(r"recall_at_(\d+)")
 
 @dataclass(frozen=True)
 class StoredCase:
-    """A case's row, its requirements and its claims; `k`: the cutoff of its ledger."""
+    """A case's row, its requirements and its claims.
+
+    `k`: the cutoff of its ledger. `no_text`: the run was written without texts.
+    """
 
     run_id: str
     k: int
     case: dict[str, Any]
     requirements: list[dict[str, Any]]
     claims: list[dict[str, Any]]
+    no_text: bool = False
 
 
 def stored_case(path: str, case_id: str) -> StoredCase:
@@ -43,7 +47,12 @@ def stored_case(path: str, case_id: str) -> StoredCase:
         raise InputError(f"{path}: no case {case_id!r}{_told(nearest_ids(run, case_id))}")
     ledger = run.read(run.evidence.filter(of_case).sort("requirement"))
     return StoredCase(
-        run.run_id, _cutoff(run, path), found[0], ledger.to_dicts(), _claims(run, path, case_id)
+        run_id=run.run_id,
+        k=_cutoff(run, path),
+        case=found[0],
+        requirements=ledger.to_dicts(),
+        claims=_claims(run, path, case_id),
+        no_text=run.manifest["config"].get("no_text") is True,
     )
 
 
