@@ -55,7 +55,6 @@ def evaluate(request: EvaluateRequest, time_limit: TimeLimit = None) -> State[An
     path = evaluate_cases(request, digests, deadline)
     leave_artifacts(path)
     report = stored_report(path)
-    failures = wording.failures(report)
-    if failures:
-        return Failed(message="; ".join(failures), data=path)
+    if report["failures"]:
+        return Failed(message="; ".join(report["failures"]), data=path)
     return Completed(message=wording.verdict(report), data=path)

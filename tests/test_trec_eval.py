@@ -13,6 +13,7 @@ import pytest
 import pytrec_eval
 
 import ragtriage
+from ragtriage.metrics import columns_for
 
 Record = dict[str, Any]
 
@@ -20,14 +21,11 @@ QUERIES = 400
 # As a user may give them: not sorted, some larger than any ranking.
 CUTOFFS = (5, 1, 100, 10, 3, 2)
 POOL = tuple(f"{letter}{number}" for number in range(20) for letter in ("d", "D"))
+# Every name that a metric's declaration, and so the reference page, says trec_eval has for it.
 TREC = {
-    "recall": "set_recall",
-    "reciprocal_rank": "recip_rank",
-    "r_precision": "Rprec",
-    **{f"recall_at_{k}": f"recall_{k}" for k in CUTOFFS},
-    **{f"precision_at_{k}": f"P_{k}" for k in CUTOFFS},
-    **{f"average_precision_at_{k}": f"map_cut_{k}" for k in CUTOFFS},
-    **{f"ndcg_at_{k}": f"ndcg_cut_{k}" for k in CUTOFFS},
+    column.name: name.format(k=column.k)
+    for column in columns_for(CUTOFFS)
+    if (name := column.metric.trec_eval[column.k is not None]) is not None
 }
 
 
@@ -43,7 +41,7 @@ def trec_eval(qrels: dict[str, dict[str, int]], records: list[Record]) -> dict[s
         ranked = list(dict.fromkeys(record["retrieved_ids"]))
         run[record["case_id"]] = {one: float(-rank) for rank, one in enumerate(ranked)}
     measures = {name.replace("_cut_", "_cut.") for name in TREC.values() if "_cut_" in name}
-    measures |= {f"{name}.{k}" for name in ("recall", "P") for k in CUTOFFS}
+    measures |= {f"{name}.{k}" for name in ("recall", "P", "success") for k in CUTOFFS}
     measures |= {"set_recall", "recip_rank", "Rprec"}
     found = pytrec_eval.RelevanceEvaluator(qrels, measures).evaluate(run)
     nothing = dict.fromkeys(TREC.values(), 0.0)
@@ -87,6 +85,13 @@ def test_equals_trec_eval(tmp_path: Path, *, graded: bool) -> None:
         theirs = expected[row["case_id"]]
         ours = {name: row[name] for name in TREC}
         assert ours == pytest.approx({name: theirs[of] for name, of in TREC.items()}, abs=1e-9)
+
+
+def test_the_names_are_those_that_were_always_held_equal() -> None:
+    plain = {"recall": "set_recall", "reciprocal_rank": "recip_rank", "r_precision": "Rprec"}
+    cut = {"recall": "recall", "precision": "P", "average_precision": "map_cut"}
+    cut |= {"ndcg": "ndcg_cut", "hit": "success"}
+    assert plain | {f"{m}_at_{k}": f"{n}_{k}" for m, n in cut.items() for k in CUTOFFS} == TREC
 
 
 def test_the_queries_reach_the_corners() -> None:

@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 
 import click
 
+from ragtriage.cli_explain import explain
 from ragtriage.cli_options import (
     agreement_options,
     compare_options,
@@ -17,17 +18,15 @@ from ragtriage.cli_options import (
     leakage_flags,
 )
 from ragtriage.cli_output import (
-    compared,
-    compared_verdict,
     print_report,
     progress,
-    rendered,
-    rendered_comparison,
     say,
     say_mapping,
     say_where,
-    verdict,
+    shows_color,
 )
+from ragtriage.cli_reference import reference
+from ragtriage.cli_telling import TOLD, telling
 from ragtriage.errors import (
     EXIT_GATE_FAILED,
     EXIT_INTERNAL,
@@ -109,17 +108,15 @@ def evaluate(**flags: Any) -> int:
     from ragtriage.request import build_request  # noqa: PLC0415 - polars loads only for real work
 
     under_prefect = flags.pop("prefect")
-    options = options_from(flags)
-    shown = format_shown(options.pop("format", None))
-    options, against = comparison_apart(options)
-    request = build_request(options)
-    if against is not None:
-        return _evaluated_against(request, against, shown, under_prefect=under_prefect)
-    report, path = _run(request, under_prefect=under_prefect)
-    print_report(rendered(report, shown))
-    say_mapping(report["run"])
-    say_where(path)
-    return verdict(report)
+    with telling(flags) as told:
+        options = options_from(flags)
+        told.settle(options)
+        options, against = comparison_apart(options)
+        request = build_request(options)
+        if against is not None:
+            runs = _flows_against if under_prefect else _run_against
+            return told.both(*runs(request, against))
+        return told.run(*_run(request, under_prefect=under_prefect))
 
 
 @cli.command()
@@ -135,16 +132,16 @@ def compare(**flags: Any) -> int:
     from ragtriage.comparison.request import build_compare_request  # noqa: PLC0415 - the same
 
     under_prefect = flags.pop("prefect")
-    options = options_from(flags)
-    shown = format_shown(options.pop("format", None))
-    request = build_compare_request(options)
-    if under_prefect:
-        from ragtriage.flows.server import compare_under_prefect  # noqa: PLC0415 - with --prefect
+    with telling(flags) as told:
+        options = options_from(flags)
+        told.settle(options)
+        request = build_compare_request(options)
+        if under_prefect:
+            from ragtriage.flows.server import compare_under_prefect  # noqa: PLC0415 - as it says
 
-        report, where = compare_under_prefect(request)
-        return compared(report, where, shown)
-    done = compare_request(request, progress=progress())
-    return compared(done.report, done.path, shown)
+            return told.comparison(*compare_under_prefect(request))
+        done = compare_request(request, progress=progress())
+        return told.comparison(done.report, done.path)
 
 
 @cli.command()
@@ -155,7 +152,8 @@ def validate(**flags: Any) -> int:
     from ragtriage.request import build_request  # noqa: PLC0415 - the same
 
     options = options_from(flags) | {"write": False}
-    options.pop("format", None)
+    for name in TOLD:
+        options.pop(name, None)
     request = build_request(options)
     lines = check_request(request, progress=progress())
     print_report(
@@ -182,7 +180,7 @@ def agreement(**flags: Any) -> int:
     options = {name: value for name, value in flags.items() if value is not None}
     options["write"] = not options.pop("no_write")
     found = run_agreement(build_agreement_request(options))
-    print_report(render(found.report, shown, color=sys.stdout.isatty()))
+    print_report(render(found.report, shown, color=shows_color(sys.stdout)))
     say_where(found.path)
     return EXIT_PASSED
 
@@ -262,7 +260,7 @@ def leakage(**flags: Any) -> int:
     options = leakage_options(flags)
     shown = format_shown(options.pop("format", None))
     found = run_leakage(build_leakage_request(options))
-    print_report(render(found.report, shown, color=sys.stdout.isatty()))
+    print_report(render(found.report, shown, color=shows_color(sys.stdout)))
     say_mapping({**found.report["run"], "notes": []})
     say_where(found.path)
     failure = wording.failure(found.report)
@@ -290,30 +288,20 @@ def schema(example: str | None, format_: str) -> int:
     return EXIT_PASSED
 
 
-def _run(request: Any, *, under_prefect: bool) -> tuple[Any, Any]:
-    """One evaluation: its report and folder."""
+cli.add_command(explain)
+cli.add_command(reference)
+
+
+def _run(request: Any, *, under_prefect: bool) -> tuple[Any, Any, dict[str, float]]:
+    """One evaluation: its report, its folder and its timings."""
     if under_prefect:
         from ragtriage.flows.server import run_under_prefect  # noqa: PLC0415 - only with --prefect
 
-        return run_under_prefect(request)
+        return *run_under_prefect(request), {}
     from ragtriage.pipeline import run_request  # noqa: PLC0415 - as above
 
     run = run_request(request, progress=progress())
-    return run.report, run.path
-
-
-def _evaluated_against(request: Any, against: Any, shown: str, *, under_prefect: bool) -> int:
-    """Evaluate and compare as one step; the worse of both verdicts."""
-    report, path, comparison, where = (
-        _flows_against(request, against) if under_prefect else _run_against(request, against)
-    )
-    if shown == "json":
-        print_report(rendered({**report, "baseline": comparison}, shown))
-    else:
-        print_report(rendered_comparison(comparison, shown) + "\n" + rendered(report, shown))
-    say_mapping(report["run"])
-    say_where(path)
-    return max(verdict(report), compared_verdict(comparison, where))
+    return run.report, run.path, run.manifest["timings"]
 
 
 def _run_against(request: Any, against: Any) -> tuple[Any, Any, Any, Any]:
@@ -329,7 +317,7 @@ def _flows_against(request: Any, against: Any) -> tuple[Any, Any, Any, Any]:
     from ragtriage.flows.server import compare_under_prefect  # noqa: PLC0415 - with --prefect
 
     check_baseline(request, against)
-    report, path = _run(request, under_prefect=True)
+    report, path, _ = _run(request, under_prefect=True)
     against = against.model_copy(update={"candidate": str(path)})
     return report, path, *compare_under_prefect(against)
 

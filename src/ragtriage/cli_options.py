@@ -104,6 +104,11 @@ _PLACE: list[Decorator] = [
     click.option("--format", "format_", metavar="|".join(FORMATS), help="What stdout shows."),
     click.option("--prefect", is_flag=True, help="As a flow on the server at PREFECT_API_URL."),
 ]
+_TOLD: list[Decorator] = [
+    click.option("--junit", metavar="FILE", help="JUnit XML: a test a gate and failing case."),
+    click.option("--quiet", is_flag=True, help="The verdict and failed gates alone."),
+    click.option("--verbose", is_flag=True, help="The table with slices, timings and all cases."),
+]
 _INPUT: list[Decorator] = [
     click.argument("inputs", nargs=-1, metavar="[INPUT]..."),
     click.option("--cases", multiple=True, metavar="FILE", help=WORDS["cases"]),
@@ -138,10 +143,11 @@ evaluate_options = _all(
         _BASELINE,
         *_TWO_RUNS,
         *_PLACE,
+        *_TOLD,
     ]
 )
 compare_options = _all(
-    [*_SIDES, *_TWO_RUNS, _gate("delta.recall@5 >= -0.01"), *_READING, *_SCORING, *_PLACE]
+    [*_SIDES, *_TWO_RUNS, _gate("delta.recall@5 >= -0.01"), *_READING, *_SCORING, *_PLACE, *_TOLD]
 )
 agreement_options = _all(
     [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 from contextlib import suppress
@@ -9,19 +10,38 @@ from typing import Any
 
 import click
 
-from ragtriage.errors import EXIT_GATE_FAILED, EXIT_PASSED, UsageError
+from ragtriage.errors import UsageError
+from ragtriage.options import Detail
+from ragtriage.publish.escape import no_commands
+
+
+def is_github() -> bool:
+    """Does this process run as a step of GitHub Actions, which reads commands in what it prints?"""
+    return os.environ.get("GITHUB_ACTIONS", "").lower() not in ("", "false")
+
+
+def shows_color(stream: Any) -> bool:
+    """On a terminal that can, unless NO_COLOR is set."""
+    dumb = os.environ.get("TERM") == "dumb"
+    return bool(stream.isatty()) and not dumb and not os.environ.get("NO_COLOR")
 
 
 def say(text: str) -> None:
     """One message on stderr; where nobody can be told, the exit code still speaks."""
     with suppress(OSError):
-        click.echo(text, err=True)
+        click.echo(_harmless(text), err=True)
+
+
+def say_command(line: str) -> None:
+    """A command for GitHub's runner, on stderr: stdout is the report alone."""
+    with suppress(OSError):
+        click.echo(line, err=True)
 
 
 def print_report(text: str) -> None:
     """The report, on stdout."""
     try:
-        click.echo(text, nl=False)
+        click.echo(_harmless(text), nl=False)
     except BrokenPipeError:
         raise
     except OSError as error:
@@ -29,32 +49,26 @@ def print_report(text: str) -> None:
         raise UsageError(f"standard output: cannot be written: {reason}") from None
 
 
-def compared(report: Any, path: Any, shown: str) -> int:
-    """Print a comparison; say where it lies and why it failed, if it did."""
-    print_report(rendered_comparison(report, shown))
-    return compared_verdict(report, path)
+def _harmless(text: str) -> str:
+    """Text from data must not be a command where a runner would obey it."""
+    return no_commands(text) if is_github() else text
 
 
-def compared_verdict(report: Any, path: Any) -> int:
-    """The exit code of a comparison, and why on stderr where it is not 0."""
-    say_where(path)
-    for line in report["failures"]:
-        say(line)
-    return EXIT_GATE_FAILED if report["failures"] else EXIT_PASSED
-
-
-def rendered_comparison(report: Any, shown: str) -> str:
+def rendered_comparison(report: Any, shown: str, detail: Detail = "normal") -> str:
     """A comparison in the format that was asked for."""
     from ragtriage.publish.formats import render_comparison  # noqa: PLC0415 - only for real work
 
-    return render_comparison(report, shown, color=sys.stdout.isatty())
+    return render_comparison(report, shown, color=shows_color(sys.stdout), detail=detail)
 
 
-def rendered(report: Any, shown: str) -> str:
+def rendered(
+    report: Any, shown: str, detail: Detail = "normal", timings: dict[str, float] | None = None
+) -> str:
     """A run in the format that was asked for."""
     from ragtriage.publish.formats import render  # noqa: PLC0415 - only for real work
 
-    return render(report, shown, color=sys.stdout.isatty())
+    color = shows_color(sys.stdout)
+    return render(report, shown, color=color, detail=detail, timings=timings)
 
 
 def say_mapping(run: Any) -> None:
@@ -70,16 +84,6 @@ def say_where(path: Any) -> None:
     """The report to open, where one was written."""
     if path is not None:
         say(f"report: {path / 'report.html'}")
-
-
-def verdict(report: Any) -> int:
-    """The exit code of a run, and why on stderr where it is not 0."""
-    from ragtriage.publish import wording  # noqa: PLC0415 - only for real work
-
-    failures = wording.failures(report)
-    for line in failures:
-        say(line)
-    return EXIT_GATE_FAILED if failures else EXIT_PASSED
 
 
 def progress() -> Callable[[str, int], None] | None:

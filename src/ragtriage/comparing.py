@@ -296,8 +296,8 @@ def _comparison(result: Result, report: ComparisonReport, path: Path | None) -> 
     gates = rows_table(Gates, [dict(row) for row in report["gates"]])
     return Comparison(
         run_id=run_id,
-        passed=result.passed,
-        failures=result.failures,
+        passed=result.decision.passed,
+        failures=list(result.decision.failures),
         path=path,
         report=report,
         transitions=_tagged(result.transitions, run_id),

@@ -11,6 +11,7 @@ from datetime import datetime
 import polars as pl
 
 from ragtriage.admission import Admission, Admitted
+from ragtriage.decision import decide
 from ragtriage.errors import InputError, InvalidRowsError, UsageError
 from ragtriage.gates import (
     THRESHOLDS,
@@ -96,7 +97,8 @@ class Evaluation:
         outcome = self._outcome(given, summary, started)
         if self._folder is not None:
             write_outcome(outcome, self._folder, self._timings)
-        return Run.of(outcome, self._folder, self._kept if self._keep else None)
+        kept = self._kept if self._keep else None
+        return Run.of(outcome, self._folder, kept, self._timings)
 
     def _check_gates(self, given: Input) -> None:
         try:
@@ -219,7 +221,6 @@ class Evaluation:
         table, stages = summary.table(), summary.stages()
         findings = rows_table(results.Findings, self._tally.findings())
         verdicts = judge(self._gates, table, stages, findings, summary.cases_run())
-        passed = all(verdict.passed for verdict in verdicts) and summary.n_cases > summary.n_not_run
         return Outcome(
             request=self._request,
             run_id=self._run_id,
@@ -231,7 +232,7 @@ class Evaluation:
             findings=findings,
             gates=rows_table(results.Gates, [asdict(verdict) for verdict in verdicts]),
             tally=self._tally,
-            passed=passed,
+            decision=decide(verdicts, summary.n_cases - summary.n_not_run),
             n_cases=summary.n_cases,
             n_not_run=summary.n_not_run,
             overflowed=summary.overflowed,

@@ -11,7 +11,6 @@ from ragtriage.accepting import accept_run, accepted_run
 from ragtriage.comparing import compare_request, stored_comparison
 from ragtriage.history_run import build_history
 from ragtriage.nightly_request import NightlyRequest
-from ragtriage.publish import wording
 from ragtriage.publish.nightly import Night
 from ragtriage.run import stored_report
 
@@ -31,7 +30,7 @@ def compare_with_accepted(request: NightlyRequest, run: Path) -> Path | None:
 
 def failures_of(run: Path, comparison: Path | None) -> list[str]:
     """Which gates failed, of the run and then of the comparison; empty where none did."""
-    told = wording.failures(stored_report(run))
+    told = stored_report(run)["failures"]
     return told if comparison is None else told + stored_comparison(comparison)["failures"]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from ragtriage.errors import UsageError
 
@@ -27,6 +27,7 @@ _FOR_TWO_RUNS = ("allow", "max_regressions", "test", "intervals", "test_metric",
 # What means something of one run, and of two.
 _FOR_EITHER = ("intervals", "seed")
 FORMATS = ("table", "markdown", "json")
+Detail = Literal["quiet", "normal", "verbose"]
 
 
 def options_from(flags: dict[str, Any]) -> dict[str, Any]:

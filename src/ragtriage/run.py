@@ -58,11 +58,12 @@ class Run:
         outcome: Outcome,
         folder: RunFolder | None,
         kept: dict[str, list[pl.DataFrame]] | None,
+        timings: dict[str, float],
     ) -> Run:
         """From what a run came to."""
         return cls(
             run_id=outcome.run_id,
-            passed=outcome.passed,
+            passed=outcome.decision.passed,
             path=folder.path if folder is not None else None,
             report=outcome.report,
             summary=_tagged(outcome.summary, outcome.run_id),
@@ -70,7 +71,7 @@ class Run:
             findings=_tagged(outcome.findings, outcome.run_id),
             gates=_tagged(outcome.gates, outcome.run_id),
             columns=columns_for(outcome.request.k),
-            manifest=manifest(outcome, "complete", {}),
+            manifest=manifest(outcome, "complete", timings),
             _kept=kept,
         )
 

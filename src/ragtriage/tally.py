@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 import polars as pl
 
 from ragtriage.findings import DISJOINT, DisjointIds
+from ragtriage.funnel import Funnel
 from ragtriage.read.chunk import RowFault
 from ragtriage.split_groups import GROUP_ACROSS_SPLITS, SplitGroups
 from ragtriage.stages import PASS
@@ -52,6 +53,7 @@ class Tally:
     claim_labels: Counter[str] = field(default_factory=Counter)
     n_conflicts: int = 0
     abstention: Counter[tuple[str, str]] = field(default_factory=Counter)
+    funnel: Funnel = field(default_factory=Funnel)
     _findings: Counter[str] = field(default_factory=Counter)
     _examples: dict[str, list[str]] = field(default_factory=dict)
     _disjoint: DisjointIds = field(default_factory=DisjointIds)
@@ -97,6 +99,7 @@ class Tally:
         self._add_findings(cases)
         self._disjoint.add(cases, ledger, _EXAMPLES)
         self._groups.add(cases)
+        self.funnel.add(cases, ledger)
         self._keep(cases, ledger)
 
     def add_claims(self, claims: pl.DataFrame) -> None:

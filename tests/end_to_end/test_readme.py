@@ -109,6 +109,17 @@ def test_the_comparison_prints_what_the_readme_shows(checkout: Path, tmp_path: P
     assert "`context_recall` | 0.692 | 0.744" in table
 
 
+def test_the_ci_section_tells_the_truth(checkout: Path, tmp_path: Path) -> None:
+    section = README.partition("\n## A CI gate\n")[2].partition("\n## ")[0]
+    gate, explain = (text for language, text in BLOCK.findall(section) if language == "sh")
+    shown = next(text for language, text in BLOCK.findall(section) if language == "text")
+    done = sh(checkout, "rm -rf reports/ci; " + gate + explain, tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert '<testsuite id="0" package="ragtriage"' in (checkout / "junit.xml").read_text("utf-8")
+    for piece in filter(None, shown.split("…\n")):
+        assert piece in done.stdout, piece
+
+
 def test_the_python_snippets(checkout: Path, tmp_path: Path) -> None:
     assert len(PYTHON) >= 2
     for snippet in PYTHON:

@@ -9,7 +9,14 @@ from collections import Counter
 from typing import Any, cast
 
 from ragtriage.metrics import REGISTRY
-from ragtriage.publish.document import CaseEntry, EvidenceRow, Report, StageRow, SummaryRow
+from ragtriage.publish.document import (
+    CaseEntry,
+    EvidenceRow,
+    FunnelRow,
+    Report,
+    StageRow,
+    SummaryRow,
+)
 
 HOSTILE = (
     "<script>alert(1)</script> [a](http://evil.example/x) ![i](//evil.example/i.png) @mention #1 "
@@ -335,6 +342,30 @@ def _stages(cases: list[CaseEntry]) -> list[StageRow]:
     return rows
 
 
+def _funnel() -> list[FunnelRow]:
+    """44 requirements of the cases run; 36 delivered."""
+    told: list[tuple[str, int, dict[str, int], int, int]] = [
+        ("required", 44, {}, 0, 0),
+        ("corpus", 43, {"source": 1}, 0, 10),
+        ("retrieved", 41, {"retrieval": 2}, 0, 1),
+        ("top_k", 38, {"ranking": 3}, 0, 1),
+        ("context", 36, {"context": 1}, 1, 2),
+        ("cited", 30, {"uncited": 6}, 0, 3),
+        ("answered", 21, {"wrong-answer": 5}, 4, 0),
+    ]
+    return [
+        FunnelRow(
+            step=step,
+            left=left,
+            lost=sum(by.values()),
+            lost_by=by,
+            unknown=unknown,
+            unrecorded=unrecorded,
+        )
+        for step, left, by, unknown, unrecorded in told
+    ]
+
+
 def report() -> Report:
     """The whole report, fresh on every call."""
     cases = _retrieval_cases() + _other_cases() + _passing_cases()
@@ -379,8 +410,14 @@ def report() -> Report:
             "judge": {"sees": ["question", "answer"], "predicts": "correct", "config": "none"},
             "owner": {"team": "people operations", "on_call": True},
         },
+        failures=[
+            "gate failed: recall@5[split=test] >= 0.9: 0.7 is below 0.9 over 20 cases",
+            "gate failed: required_claim_coverage >= 0.5: nothing was measured",
+        ],
         summary=_summary(),
         stages=_stages(cases),
+        funnel=_funnel(),
+        funnel_bypassed=1,
         abstention=[
             {"answerable": "answerable", "answered": 32, "abstained": 1, "unknown": 1},
             {"answerable": "unanswerable", "answered": 1, "abstained": 2, "unknown": 1},
@@ -448,6 +485,7 @@ def hostile_report() -> Report:
     made["about"] = {"mechanism": HOSTILE, HOSTILE: [HOSTILE, {HOSTILE: HOSTILE}]}
     made["findings"][0] |= {"finding": HOSTILE, "meaning": HOSTILE, "example_case_ids": [HOSTILE]}
     made["gates"][1] |= {"gate": HOSTILE, "reason": HOSTILE}
+    made["failures"] = [HOSTILE]
     made["not_observed"] = [{"metric": HOSTILE, "needs": [HOSTILE]}]
     made["reviews"] = {
         "states": {"agreed": 2, "disputed": 501},
@@ -495,5 +533,6 @@ def ordinary_report() -> Report:
     made["run"] |= {"context_observed": 40, "n_disputed": 0}
     del made["about"]["judge"]
     made["gates"] = [gate for gate in made["gates"] if gate["passed"]]
+    made["failures"] = []
     made["summary"] = [row for row in made["summary"] if row["slice_value"] != HOSTILE]
     return made

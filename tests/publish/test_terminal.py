@@ -54,7 +54,7 @@ def test_no_line_is_wider_than_the_terminal(report: Report, hostile: Report, wid
 
 def test_an_ordinary_run_fits_a_screen(ordinary: Report) -> None:
     text = terminal.render(ordinary, color=False, width=100)
-    assert text.count("\n") <= 45
+    assert text.count("\n") <= 52
     assert text.startswith("12 of 40 cases did not pass: 9 retrieval, 3 generation\n")
 
 
@@ -94,3 +94,42 @@ def test_an_empty_report_renders(report: Report) -> None:
     text = terminal.render(report, color=False, width=80)
     assert text.startswith("No case was accepted: nothing was measured\n")
     assert "mechanism not stated" in text
+
+
+def test_parts_stand_in_the_order_of_the_page(report: Report) -> None:
+    text = terminal.render(report, color=False, width=100)
+    heads = (
+        "28 of 39",
+        "✗ 2 of 3 gates",
+        "Where required evidence",
+        "Where the cases",
+        "Metrics (",
+    )
+    heads += ("Findings: ", "Set aside: ", "Cases that did not pass")
+    places = [text.index(head) for head in heads]
+    assert places == sorted(places)
+
+
+def test_the_funnel_counts_what_was_lost_at_each_step(report: Report) -> None:
+    text = terminal.render(report, color=False, width=100)
+    assert re.search(r"^required +44$", text, re.MULTILINE)
+    assert re.search(r"^in top 5 +38 +-3 +ranking 3, ", text, re.MULTILINE)
+    assert "1 requirement reached the context past the first 5" in text
+    report["funnel"][4] |= {"lost": 0, "lost_by": {}, "unrecorded": 36}
+    assert re.search(r"in context +not observed", terminal.render(report, color=False, width=100))
+
+
+def test_quiet_is_the_verdict_and_the_failed_gates(report: Report) -> None:
+    lines = terminal.render(report, color=False, width=200, detail="quiet").splitlines()
+    assert len(lines) == 3
+    assert lines[1].startswith("  ✗ recall@5[split=test] >= 0.9: 0.7")
+
+
+def test_verbose_has_every_case_slice_and_limit(report: Report, hostile: Report) -> None:
+    text = terminal.render(report, color=False, width=100, detail="verbose", timings={"sum": 1.25})
+    assert "Cases that did not pass (28 of 28)" in text
+    assert "By tag (passed" in text
+    assert re.search(r"^sum +1\.250$", text, re.MULTILINE)
+    assert all(" ".join(text.split()).count(limit) == 1 for limit in report["limits"])
+    told = terminal.render(hostile, color=False, width=60, detail="verbose")
+    assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", told)

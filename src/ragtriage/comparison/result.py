@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from functools import cached_property
 
 import polars as pl
 
@@ -11,6 +12,7 @@ from ragtriage.comparison.comparability import About, Difference
 from ragtriage.comparison.coverage import Lost, sentence, together
 from ragtriage.comparison.request import CompareRequest
 from ragtriage.comparison.table import ChangedTable
+from ragtriage.decision import Decision, failed_gates
 from ragtriage.gates import Verdict
 from ragtriage.metrics.registry import Column
 from ragtriage.read.runs import StoredRun
@@ -57,25 +59,16 @@ class Result:
         """`compare-<base>-<candidate>`: the name of its folder."""
         return comparison_id(self.base.run_id, self.candidate.run_id)
 
-    @property
-    def failures(self) -> list[str]:
-        """Why the comparison did not pass, one line a reason; empty when it did."""
-        lines = [
-            f"gate failed: {verdict.gate}: {verdict.reason}"
-            for verdict in self.gates
-            if not verdict.passed
-        ]
+    @cached_property
+    def decision(self) -> Decision:
+        """Passed where all gates hold, no metric lost scored cases and something was measured."""
+        lines = failed_gates(self.gates)
         lines += [sentence(lost.metrics, lost.n, lost.case_ids) for lost in together(self.coverage)]
         if not self.n_measured:
             lines.append("no metric is scored in both runs: nothing measured never passes")
         if lines and self.changed["regressed"]:
             lines.append(f"regressed: {self._regressed()}")
-        return lines
-
-    @property
-    def passed(self) -> bool:
-        """All gates hold, no metric lost scored cases, and something was measured."""
-        return not self.failures
+        return Decision(tuple(lines))
 
     def _regressed(self) -> str:
         rest = self.changed["regressed"] - len(self.regressed)

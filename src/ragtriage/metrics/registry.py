@@ -18,6 +18,8 @@ from ragtriage.schemas.inputs import LABEL_FIELDS
 
 Kind = Literal["ratio", "score", "count", "boolean"]
 Better = Literal["higher", "lower", "neither"]
+# Uncut, and at k with `{k}` in place of the cutoff.
+TrecNames = tuple[str | None, str | None]
 
 # Alternatives: a metric needs at least one field of each tuple.
 LABELS = LABEL_FIELDS
@@ -48,6 +50,7 @@ class Metric:
     is computed at each k, uncut, or both. `empty`: the value of a ratio over nothing (None:
     undefined). `unscored`: also counted on cases that were not run or not settled. `by_choice`:
     taken over what the system chose to do, so that fewer scored cases are no loss of coverage.
+    `trec_eval`: what trec_eval calls it, uncut and at k, where both give the same.
     """
 
     name: str
@@ -63,6 +66,7 @@ class Metric:
     source: str
     unscored: bool
     by_choice: bool = False
+    trec_eval: TrecNames = (None, None)
 
     @property
     def about(self) -> str:
@@ -157,6 +161,7 @@ def metric(  # noqa: PLR0913 - a declaration says all there is to say, by name
     better: Better = "higher",
     unscored: bool = False,
     by_choice: bool = False,
+    trec_eval: TrecNames = (None, None),
 ) -> Callable[[Formula], Formula]:
     """Register the decorated function under its own name."""
 
@@ -178,6 +183,7 @@ def metric(  # noqa: PLR0913 - a declaration says all there is to say, by name
             source=source,
             unscored=unscored,
             by_choice=by_choice,
+            trec_eval=trec_eval,
         )
         return formula
 

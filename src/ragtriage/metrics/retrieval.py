@@ -45,7 +45,8 @@ def _where_required(value: pl.Expr) -> pl.Expr:
     kind="ratio",
     needs=_NEEDS,
     cutoff="both",
-    source="trec_eval recall; IR textbook",
+    source="IR textbook",
+    trec_eval=("set_recall", "recall_{k}"),
 )
 def recall(k: int | None) -> Ratio:
     """Requirements hit ÷ requirements.
@@ -57,7 +58,13 @@ def recall(k: int | None) -> Ratio:
 
 
 @metric(
-    family="retrieval", kind="ratio", needs=_NEEDS, cutoff="at_k", empty=0, source="trec_eval P"
+    family="retrieval",
+    kind="ratio",
+    needs=_NEEDS,
+    cutoff="at_k",
+    empty=0,
+    source="IR textbook",
+    trec_eval=(None, "P_{k}"),
 )
 def precision(k: int) -> Ratio:
     """Relevant IDs in the first k ÷ k, however many were returned; 0 when none was.
@@ -100,7 +107,12 @@ def redundant(k: int) -> pl.Expr:
 
 
 @metric(
-    family="retrieval", kind="boolean", needs=_NEEDS, cutoff="at_k", source="hit rate, success@k"
+    family="retrieval",
+    kind="boolean",
+    needs=_NEEDS,
+    cutoff="at_k",
+    source="hit rate",
+    trec_eval=(None, "success_{k}"),
 )
 def hit(k: int) -> pl.Expr:
     """Was any requirement hit in the first k? Undefined when nothing is required."""
@@ -114,7 +126,12 @@ def all_required(k: int) -> pl.Expr:
 
 
 @metric(
-    family="retrieval", kind="score", needs=_NEEDS, cutoff="both", source="trec_eval recip_rank"
+    family="retrieval",
+    kind="score",
+    needs=_NEEDS,
+    cutoff="both",
+    source="IR textbook",
+    trec_eval=("recip_rank", None),
 )
 def reciprocal_rank(k: int | None) -> pl.Expr:
     """1 ÷ rank of the first relevant ID, within k or uncut; 0 when there is none.
@@ -126,7 +143,14 @@ def reciprocal_rank(k: int | None) -> pl.Expr:
     return pl.when(reached).then(1 / first).otherwise(0.0)
 
 
-@metric(family="retrieval", kind="score", needs=_NEEDS, cutoff="at_k", source="trec_eval map_cut")
+@metric(
+    family="retrieval",
+    kind="score",
+    needs=_NEEDS,
+    cutoff="at_k",
+    source="IR textbook",
+    trec_eval=(None, "map_cut_{k}"),
+)
 def average_precision(k: int) -> pl.Expr:
     """Mean over all requirements of the precision at their first hit.
 
@@ -137,7 +161,14 @@ def average_precision(k: int) -> pl.Expr:
     return _where_required(_sum_of_hits("hit_credit", k) / _REQUIREMENTS)
 
 
-@metric(family="retrieval", kind="score", needs=_NEEDS, cutoff="at_k", source="trec_eval ndcg_cut")
+@metric(
+    family="retrieval",
+    kind="score",
+    needs=_NEEDS,
+    cutoff="at_k",
+    source="Järvelin and Kekäläinen 2002, linear gain",
+    trec_eval=(None, "ndcg_cut_{k}"),
+)
 def ndcg(k: int) -> pl.Expr:
     """Discounted gain of first hits ÷ that of the ideal ranking of all requirements.
 
@@ -150,7 +181,13 @@ def ndcg(k: int) -> pl.Expr:
     return _where_required(pl.min_horizontal(gained / ideal, pl.lit(1.0)))
 
 
-@metric(family="retrieval", kind="ratio", needs=_NEEDS, source="trec_eval Rprec")
+@metric(
+    family="retrieval",
+    kind="ratio",
+    needs=_NEEDS,
+    source="IR textbook",
+    trec_eval=("Rprec", None),
+)
 def r_precision() -> Ratio:
     """Relevant IDs in the first |G| ÷ |G|. Range 0 to 1; undefined when nothing is required."""
     beyond = pl.col("relevant_retrieved").cast(pl.List(pl.Int64)) - _REQUIREMENTS

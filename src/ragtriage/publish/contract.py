@@ -133,6 +133,7 @@ def as_json() -> str:
                     "range": list(metric.bounds),
                     "better": metric.better,
                     "source": metric.source,
+                    "trec_eval": [name for name in metric.trec_eval if name is not None],
                 }
                 for metric in REGISTRY.values()
             },

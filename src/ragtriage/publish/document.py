@@ -169,6 +169,23 @@ class ReviewsEntry(TypedDict):
     disputed_omitted: int
 
 
+class FunnelRow(TypedDict):
+    """Requirements of the cases run that are left after one step from source to answer.
+
+    `step`: required, corpus, retrieved, top_k, context, cited or answered. `lost`: between the
+    step before and this one, `lost_by` as the ledger names it (`uncited` and `wrong-answer` at
+    the last two). `unknown`: the record does not say, followed no further. `unrecorded`: of
+    those left, for how many this step was not recorded.
+    """
+
+    step: str
+    left: int
+    lost: int
+    lost_by: dict[str, int]
+    unknown: int
+    unrecorded: int
+
+
 class EvidenceRow(TypedDict):
     """One requirement of a case: the ledger's row."""
 
@@ -227,12 +244,15 @@ class CaseEntry(TypedDict):
 
 
 class Report(TypedDict):
-    """The whole document."""
+    """The whole document. `failures`: why the run did not pass, empty when it did."""
 
     run: RunEntry
+    failures: list[str]
     about: dict[str, Any]
     summary: list[SummaryRow]
     stages: list[StageRow]
+    funnel: list[FunnelRow]
+    funnel_bypassed: int
     abstention: list[AbstentionRow]
     findings: list[FindingRow]
     rejects: dict[str, int]

@@ -37,6 +37,13 @@ _PLAIN_CORE = re.compile(
     r"(?:[^\x00-\x7f]|[A-Za-z0-9%]|(?<=[A-Za-z0-9])[-/,'](?=[A-Za-z0-9])|(?<=\d)\.(?=\d))*"
 )
 _LIST_NUMBER = re.compile(r"\d+[.)]")
+# Only a pipe would still end a table cell, and `##[` be a command where GitHub's runner reads it.
+_APART = re.compile(r"(\||(?<=##)\[)")
+# What GitHub's runner takes for a command: `::` first in a line, `##[` anywhere in it.
+_COMMANDS = (
+    (re.compile(r"(^|[\r\n])(\s*):(?=:)"), r"\1\2\\u003a"),
+    (re.compile(r"##(?=\[)"), r"#\\u0023"),
+)
 
 
 def clip(text: str, limit: int) -> tuple[str, str]:
@@ -91,12 +98,15 @@ def _span(text: str) -> str:
 
 
 def _literal(text: str) -> str:
-    """Code spans around everything but pipes, which stand between them, escaped.
+    """Code spans around everything but `_APART`, which stands between them, escaped.
 
     Inside a code span nothing is markup, HTML, a link, a mention or a reference, and a
-    backslash is itself. Only a pipe would still end a table cell.
+    backslash is itself.
     """
-    return r"\|".join(_span(piece) if piece else "" for piece in text.split("|"))
+    return "".join(
+        rf"\{piece}" if place % 2 else _span(piece) if piece else ""
+        for place, piece in enumerate(_APART.split(text))
+    )
 
 
 def code(text: str, limit: int = MARKDOWN_LIMIT) -> str:
@@ -124,3 +134,13 @@ def prose(text: str, limit: int = MARKDOWN_LIMIT) -> str:
         return "(empty)"
     shown = [_word(word, first=place == 0) for place, word in enumerate(words)]
     return " ".join([*shown, mark] if mark else shown)
+
+
+def no_commands(text: str) -> str:
+    r"""Printed text without a line that GitHub's runner obeys: `\u003a:`, `#\u0023[` instead.
+
+    Both are escapes of JSON, where they mean the same as before.
+    """
+    for pattern, instead in _COMMANDS:
+        text = pattern.sub(instead, text)
+    return text

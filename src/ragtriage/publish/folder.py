@@ -178,7 +178,8 @@ def to_json(value: Any) -> str:
     text = json.dumps(value, ensure_ascii=False, allow_nan=False)
     # Laid out by msgspec: json's own encoder is many times slower with an indent.
     laid_out = msgspec.json.format(text.encode("utf-8", "backslashreplace"), indent=1)
-    return laid_out.decode("utf-8") + "\n"
+    # Means the same in JSON, and is no command where GitHub's runner reads what is printed.
+    return laid_out.decode("utf-8").replace("##[", "#\\u0023[") + "\n"
 
 
 def _beside(path: Path, ending: str) -> Path:

@@ -4,13 +4,24 @@ from __future__ import annotations
 
 import shutil
 
+from ragtriage.options import Detail
 from ragtriage.publish.comparison.document import ComparisonReport
 from ragtriage.publish.document import Report
 from ragtriage.publish.folder import to_json
 
 
-def render(report: Report, name: str, *, color: bool) -> str:
-    """The report as `table`, `markdown` or `json`; each loads its library only when asked for."""
+def render(
+    report: Report,
+    name: str,
+    *,
+    color: bool,
+    detail: Detail = "normal",
+    timings: dict[str, float] | None = None,
+) -> str:
+    """The report as `table`, `markdown` or `json`; each loads its library only when asked for.
+
+    `detail` and `timings` (seconds by step) are of the table.
+    """
     if name == "json":
         return to_json(report)
     if name == "markdown":
@@ -19,10 +30,12 @@ def render(report: Report, name: str, *, color: bool) -> str:
         return markdown.render(report)
     from ragtriage.publish import terminal  # noqa: PLC0415 - see above
 
-    return terminal.render(report, color=color, width=_width())
+    return terminal.render(report, color=color, width=_width(), detail=detail, timings=timings)
 
 
-def render_comparison(report: ComparisonReport, name: str, *, color: bool) -> str:
+def render_comparison(
+    report: ComparisonReport, name: str, *, color: bool, detail: Detail = "normal"
+) -> str:
     """The same of a comparison."""
     if name == "json":
         return to_json(report)
@@ -32,7 +45,7 @@ def render_comparison(report: ComparisonReport, name: str, *, color: bool) -> st
         return markdown.render(report)
     from ragtriage.publish.comparison import terminal  # noqa: PLC0415 - see above
 
-    return terminal.render(report, color=color, width=_width())
+    return terminal.render(report, color=color, width=_width(), detail=detail)
 
 
 def _width() -> int:

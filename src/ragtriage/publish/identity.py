@@ -27,6 +27,14 @@ def started_at() -> datetime:
         ) from None
 
 
+def moment() -> str:
+    """The same as text, for what is told of a refusal; 1970 where that very name is refused."""
+    try:
+        return f"{started_at():%Y-%m-%dT%H:%M:%SZ}"
+    except UsageError:
+        return "1970-01-01T00:00:00Z"
+
+
 def is_pinned() -> bool:
     """Must repeats be byte-identical, time stamps included?"""
     return bool(os.environ.get("SOURCE_DATE_EPOCH"))

@@ -6,56 +6,38 @@ markup. No wording and no numbers of its own.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
-from ragtriage.publish import labels, wording
-from ragtriage.publish.document import CaseEntry, EvidenceRow, Report
-from ragtriage.publish.escape import MARKDOWN_LIMIT, code, first, prose
+from ragtriage.publish import funnel_words, labels, markdown_case, wording
+from ragtriage.publish.document import Report
+from ragtriage.publish.escape import code, first, prose
+from ragtriage.publish.fitting import COMMENT, Measure, Part, fitted, utf16
+from ragtriage.publish.markdown_parts import bullets, ids, table
 
 CASES = 20
-REQUIREMENTS = 10
 ROWS = 20
 
 
-def render(report: Report) -> str:
-    """The whole report as Markdown."""
-    parts = [
-        *_head(report),
-        *_stages(report),
-        *_cases(report),
-        *_metrics(report),
-        *_abstention(report),
-        *_slices(report),
-        *_reviews(report),
-        *_findings(report),
-        *_limits(report),
-        *_run(report),
+def render(report: Report, *, limit: int = COMMENT, measure: Measure = utf16) -> str:
+    """The report as Markdown, of at most `limit`: cases are left out first, all of it counted."""
+    return fitted(parts(report), limit, measure)
+
+
+def parts(report: Report) -> list[Part]:
+    """The whole report, part by part."""
+    return [
+        Part.of(_head(report), firm=True),
+        Part.of(_funnel(report)),
+        Part.of(_stages(report), firm=True),
+        _cases(report),
+        Part.of(_metrics(report)),
+        Part.of(_abstention(report)),
+        Part.of(_slices(report)),
+        Part.of(_reviews(report)),
+        Part.of(_findings(report)),
+        Part.of(_limits(report)),
+        Part.of(_run(report)),
     ]
-    return "\n\n".join(part for part in parts if part) + "\n"
-
-
-def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table; a heading that ends in `>` marks a column of numbers. Cells must be neutral."""
-    names = [name.removesuffix(">") for name in head]
-    rule = ["---:" if name.endswith(">") else "---" for name in head]
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in (names, rule, *rows))
-
-
-def bullets(lines: Iterable[str]) -> str:
-    """A list. Lines must be neutral."""
-    return "\n".join(f"- {line}" for line in lines)
-
-
-def _ids(items: Sequence[str], joint: str = ", ", limit: int = MARKDOWN_LIMIT) -> str:
-    """IDs as code, as many as fit in `limit` characters, then how many are left."""
-    shown: list[str] = []
-    for item in items:
-        if shown and limit < len(item):
-            break
-        shown.append(code(item))
-        limit -= len(item)
-    rest = len(items) - len(shown)
-    return (joint.join(shown) or "none") + (f" and {rest:,} more" if rest else "")
 
 
 def _aside(report: Report) -> str:
@@ -85,6 +67,18 @@ def _head(report: Report) -> list[str]:
     ]
 
 
+def _funnel(report: Report) -> list[str]:
+    rows = [
+        (prose(line.name), line.left, line.lost, prose(line.told) if line.told else "")
+        for line in funnel_words.lines(report)
+    ]
+    if not rows:
+        return []
+    head = ("Step", "Requirements left>", "Lost here>", "How")
+    note = funnel_words.note(report)
+    return [f"## {funnel_words.TITLE}", table(head, rows), f"{prose(note)}." if note else ""]
+
+
 def _stages(report: Report) -> list[str]:
     rows = [
         (
@@ -101,68 +95,16 @@ def _stages(report: Report) -> list[str]:
     return ["## Where the cases broke", _aside(report), table(head, rows)]
 
 
-def _cases(report: Report) -> list[str]:
+def _cases(report: Report) -> Part:
     """The first failing cases, then how many more there are."""
-    failing = [case for case in report["cases"] if case["stage"] != "pass"]
+    failing = [case for case in report["cases"] if case["stage"] != "pass"][:CASES]
     k = report["run"]["cutoffs"][0]
     total = report["run"]["n_cases"] - report["run"]["n_pass"]
-    shown = [part for n, case in enumerate(failing[:CASES], 1) for part in _case(n, case, k)]
-    rest = total - min(len(failing), CASES)
+    rest = total - len(failing)
     more = f"{wording.count(rest, 'more case')} did not pass; every case is in `cases/*.parquet`."
-    return ["## Cases that did not pass", *(shown or ["None."]), more if rest > 0 else ""]
-
-
-def _case(n: int, case: CaseEntry, k: int) -> list[str]:
-    paths, rest = first(wording.lost_first(case), REQUIREMENTS)
-    what = prose(wording.headline(case)) if case["break_point"] else ""
-    lines = [
-        f"Question: {prose(case['question'])}" if case["question"] else "",
-        f"Look first: {prose(case['next_check'])}" if case["next_check"] else "",
-        *(f"Requirement {row['requirement'] + 1}: {_path(row, k)}" for row in paths),
-        f"{rest} requirements" if rest else "",
-        _expected(case),
-        f"Answer, {prose(wording.judged(case))}: {code(case['answer'])}"
-        if case["answer"] is not None
-        else "Answer: none recorded",
-        "Right although required evidence was missing: not a pass" if case["lucky"] else "",
-        f"Missing: {_ids(case['missing'])}" if case["missing"] else "",
-        f"Error: {code(case['error'])}" if case["error"] else "",
-        f"Ambiguity: {prose(case['ambiguity'])}" if case["ambiguity"] else "",
-        f"Findings: {_ids(case['findings'])}" if case["findings"] else "",
-        f"Unsupported claims: {_ids(case['unsupported_claims'])}"
-        if case["unsupported_claims"]
-        else "",
-        f"Omitted claims: {_ids(case['omitted_claims'])}" if case["omitted_claims"] else "",
-        "People disagree on the answer as a whole" if case["answer_disputed"] else "",
-        f"Disputed claims: {_ids(case['disputed_claims'])}" if case["disputed_claims"] else "",
-        *(
-            f"Near miss: required {code(pair['required'])}, retrieved {code(pair['retrieved'])}"
-            for pair in case["near_misses"] or []
-        ),
-        "" if case["context_observed"] else "Context not recorded: judged by what was retrieved",
-        f"Recorded in {code(case['source_file'])}, line {case['line']:,}",
-    ]
-    stage = prose(wording.stage_words(case["stage"]))
-    heading = f"### {n}. {code(case['case_id'])}: {stage}" + (f", {what}" if what else "")
-    return [heading, bullets(line for line in lines if line)]
-
-
-def _expected(case: CaseEntry) -> str:
-    answers, rest = first(case["expected_answers"] or [], 3)
-    if not answers:
-        return "Expected: to abstain" if case["answerable"] is False else ""
-    return f"Expected: {' or '.join(code(answer) for answer in answers)} {rest}".rstrip()
-
-
-def _path(row: EvidenceRow, k: int) -> str:
-    """`id`; in source → retrieved: rank 7 → **lost at top 5: below cutoff** → not in context."""
-    shown = []
-    for step in wording.path(row, k):
-        named = step.state == "lost" or step.name not in step.text
-        text = (f"{prose(step.name)}: " if named else "") + prose(step.text)
-        text += f" as {code(step.member)}" if step.member else ""
-        shown.append(f"**lost at {text}**" if step.state == "lost" else text)
-    return f"{_ids(row['ids'], ' or ')}; {' → '.join(shown)}"
+    shown = [markdown_case.block(n, case, k) for n, case in enumerate(failing, 1)]
+    heading = "## Cases that did not pass" + (f"\n\n{more}" if rest > 0 else "")
+    return Part(heading, shown or ["None."], noun="case", first=True)
 
 
 def _metric_table(lines: Sequence[wording.MetricLine]) -> str:
@@ -245,8 +187,8 @@ def _reviews(report: Report) -> list[str]:
             labels.subject(row),
             code(row["claim_id"]) if row["claim_id"] else "",
             code(row["evidence_id"]) if row["evidence_id"] else "",
-            _ids(row["supporters"]),
-            _ids(row["opponents"]),
+            ids(row["supporters"]),
+            ids(row["opponents"]),
         )
         for row in shown
     ]
@@ -265,12 +207,12 @@ def _findings(report: Report) -> list[str]:
             code(row["finding"]),
             f"{row['n']:,}",
             prose(row["meaning"]),
-            _ids(row["example_case_ids"][:5], limit=100),
+            ids(row["example_case_ids"][:5], limit=100),
         )
         for row in report["findings"]
     ]
     aside = [(code(rule), f"{n:,}") for rule, n in report["rejects"].items()]
-    blind = [(code(row["metric"]), _ids(row["needs"])) for row in report["not_observed"]]
+    blind = [(code(row["metric"]), ids(row["needs"])) for row in report["not_observed"]]
     head = ("Finding", "n>", "Meaning", "Example cases")
     return [
         "## Findings",

@@ -13,7 +13,7 @@ from ragtriage.publish.comparison import words
 from ragtriage.publish.comparison.document import ComparisonReport
 from ragtriage.publish.document import Report
 from ragtriage.publish.escape import code, first, prose
-from ragtriage.publish.markdown import bullets, table
+from ragtriage.publish.markdown_parts import bullets, table
 
 _SHOWN = 10
 _LONGEST = 1_000

@@ -8,6 +8,7 @@ from typing import Any, cast
 
 import polars as pl
 
+from ragtriage.decision import Decision
 from ragtriage.metrics import Column
 from ragtriage.publish.document import InputEntry, LineCounts, Report, ReviewsEntry, RunEntry
 from ragtriage.publish.folder import RunFolder, to_json
@@ -36,7 +37,7 @@ class Outcome:
     findings: pl.DataFrame
     gates: pl.DataFrame
     tally: Tally
-    passed: bool
+    decision: Decision
     n_cases: int
     n_not_run: int
     overflowed: list[str]
@@ -49,6 +50,7 @@ class Outcome:
         """The document that every format shows."""
         return build_report(
             run=self._run_entry(),
+            failures=list(self.decision.failures),
             about=self.about,
             summary=self.summary,
             stages=self.stages,
@@ -77,7 +79,7 @@ class Outcome:
         tally, request = self.tally, self.request
         return RunEntry(
             run_id=self.run_id,
-            status="passed" if self.passed else "failed",
+            status=self.decision.status,
             version=__version__,
             schema_version=SCHEMA_VERSION,
             started=self.started,
@@ -146,7 +148,7 @@ def manifest(outcome: Outcome, status: str, timings: dict[str, float]) -> dict[s
     return {
         "run_id": outcome.run_id,
         "status": status,
-        "passed": outcome.passed if status == "complete" else None,
+        "passed": outcome.decision.passed if status == "complete" else None,
         "version": run["version"],
         "schema_version": run["schema_version"],
         "started": outcome.started,

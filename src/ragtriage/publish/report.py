@@ -65,6 +65,7 @@ _CASE_KEYS = (
 def build_report(  # noqa: PLR0913 - a report has all these parts, each by name
     *,
     run: RunEntry,
+    failures: list[str],
     about: dict[str, Any],
     summary: pl.DataFrame,
     stages: pl.DataFrame,
@@ -81,9 +82,12 @@ def build_report(  # noqa: PLR0913 - a report has all these parts, each by name
     rows = [row | {"kind": kinds[row["metric"]]} for row in summary.to_dicts()]
     return Report(
         run=run,
+        failures=failures,
         about=about,
         summary=cast("Any", rows),
         stages=cast("Any", stages.to_dicts()),
+        funnel=cast("Any", [step._asdict() for step in tally.funnel.steps()]),
+        funnel_bypassed=tally.funnel.bypassed,
         abstention=_abstention(tally),
         findings=cast("Any", [_finding(row) for row in tally.findings()]),
         rejects=dict(sorted(tally.rules.items())),

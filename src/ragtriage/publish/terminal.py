@@ -1,90 +1,83 @@
-"""The report for a terminal: what broke, the failing cases, the main metrics; a screen or so.
+"""The report for a terminal: a screen or so, in the order of the page.
 
-Every text is a rich Text of printable characters, never a markup string. Import this module
-late: it brings rich. No wording and no numbers of its own.
+Verdict and gates, where evidence was lost, what broke, metrics, findings, the first failing cases.
+
+Import this module late: it brings rich. No wording and no numbers of its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from io import StringIO
-
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
-from ragtriage.publish import labels, wording
-from ragtriage.publish.document import CaseEntry, DisputedRow, GateRow, Report, StageRow
-from ragtriage.publish.escape import first, terminal
+from ragtriage.options import Detail
+from ragtriage.publish import case_words, funnel_words, labels, terminal_more, wording
+from ragtriage.publish.document import DisputedRow, Report, StageRow
+from ragtriage.publish.escape import terminal
+from ragtriage.publish.terminal_parts import (
+    BAD,
+    GOOD,
+    HEAD,
+    NARROW,
+    SOFT,
+    WARN,
+    captured,
+    failed_gates,
+    gate_lines,
+    print_table,
+    sentence,
+    text,
+)
 
 CASES = 10
-GATES = 10
-SLICE_VALUES = 5
-NARROW = 80
-BAD, GOOD, WARN, SOFT, HEAD = "bold red", "green", "yellow", "dim", "bold"
+ALL = 10**9
 
 
-def render(report: Report, *, color: bool, width: int) -> str:
-    """The report in at most `width` columns; without a single escape code unless `color`."""
-    return captured(lambda console: _show(console, report), color=color, width=width)
+def render(
+    report: Report,
+    *,
+    color: bool,
+    width: int,
+    detail: Detail = "normal",
+    timings: dict[str, float] | None = None,
+) -> str:
+    """The report in at most `width` columns; without a single escape code unless `color`.
+
+    `detail`: quiet is the verdict and failed gates alone; verbose adds slices, every metric, every
+    case that the report has, inputs and `timings`.
+    """
+
+    def show(console: Console) -> None:
+        if detail == "quiet":
+            _verdict(console, report)
+            failed_gates(console, report["gates"])
+        elif detail == "verbose":
+            _show(console, report, ALL)
+            terminal_more.show(console, report, timings or {})
+        else:
+            _show(console, report, CASES)
+
+    return captured(show, color=color, width=width)
 
 
-def _show(console: Console, report: Report) -> None:
+def _show(console: Console, report: Report, cases: int) -> None:
     _head(console, report)
+    _funnel(console, report)
     _stages(console, report)
-    _cases(console, report)
-    _metrics(console, report)
-    _rest(console, report)
+    _metrics(console, report, every=cases == ALL)
+    _looked_at(console, report)
+    _cases(console, report, cases)
+    if cases != ALL:
+        console.print(Text(wording.NOTES["limits"], SOFT))
 
 
-def captured(show: Callable[[Console], None], *, color: bool, width: int) -> str:
-    """What `show` prints, as text of at most `width` columns."""
-    out = StringIO()
-    console = Console(
-        file=out,
-        width=max(width, 20),
-        height=50,
-        force_terminal=color,
-        force_jupyter=False,
-        color_system="standard" if color else None,
-        legacy_windows=False,
-        markup=False,
-        emoji=False,
-        highlight=False,
-        _environ={},
-    )
-    show(console)
-    lines = out.getvalue().split("\n")
-    return "\n".join(lines if color else (line.rstrip() for line in lines))
-
-
-def text(value: str, style: str = "") -> Text:
-    """Data: one line, cut."""
-    return Text(terminal(value), style=style)
-
-
-def sentence(value: str, style: str = "") -> Text:
-    """Our own sentences: not cut as data is, but as printable."""
-    return Text(terminal(value, 1000), style=style)
-
-
-def print_table(console: Console, title: str, right: Sequence[int], rows: list[list[Text]]) -> None:
-    """Aligned columns under a title; the numbers of `right` columns stand right."""
-    if not rows:
-        return
-    console.print()
-    console.print(Text(title, HEAD))
-    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0), pad_edge=False)
-    for column in range(len(rows[0])):
-        table.add_column(justify="right" if column in right else "left", overflow="fold")
-    for row in rows:
-        table.add_row(*row)
-    console.print(table)
+def _verdict(console: Console, report: Report) -> None:
+    passed = report["run"]["n_pass"] == report["run"]["n_cases"] > 0
+    console.print(sentence(wording.verdict(report), GOOD if passed else HEAD))
 
 
 def _head(console: Console, report: Report) -> None:
-    passed = report["run"]["n_pass"] == report["run"]["n_cases"] > 0
-    console.print(sentence(wording.verdict(report), GOOD if passed else HEAD))
+    _verdict(console, report)
     gate_lines(console, report["gates"])
     for notice in wording.notices(report):
         console.print(Text("! ", WARN).append_text(sentence(notice)))
@@ -97,20 +90,15 @@ def _head(console: Console, report: Report) -> None:
     console.print(facts)
 
 
-def gate_lines(console: Console, rows: Sequence[GateRow]) -> None:
-    """How many gates hold, and each that failed with what it came to."""
-    said, gates = wording.gates(rows)
-    failed, rest = first([gate for gate in gates if not gate["passed"]], GATES)
-    if gates:
-        console.print(text(f"✗ {said}" if failed else f"✓ {said}", BAD if failed else GOOD))
-    for gate in failed:
-        value, threshold = wording.exact(gate["value"]), wording.exact(gate["threshold"])
-        line = Text("  ✗ ", BAD).append_text(text(gate["gate"]))
-        console.print(
-            line.append(f": {value}, threshold {threshold}; ").append_text(text(gate["reason"]))
-        )
-    if rest:
-        console.print(Text(f"  {rest}"))
+def _funnel(console: Console, report: Report) -> None:
+    """What is left of the required evidence after each step, and what was lost before it."""
+    rows = [
+        [text(line.name), text(line.left), text(line.lost, BAD), sentence(line.told, SOFT)]
+        for line in funnel_words.lines(report, short=True)
+    ]
+    print_table(console, f"{funnel_words.TITLE} (requirements left, lost)", (1, 2), rows)
+    if note := funnel_words.note(report):
+        console.print(sentence(note, SOFT))
 
 
 def _stages(console: Console, report: Report) -> None:
@@ -136,25 +124,15 @@ def _stages(console: Console, report: Report) -> None:
     print_table(console, f"Where the cases broke (share of the {ran} run)", (1, 2), cells)
 
 
-def _where(case: CaseEntry, k: int) -> str:
-    """What was lost and at which step; without a loss, the break point in words."""
-    for row in wording.lost_first(case)[:1]:
-        for step in wording.path(row, k):
-            if step.state == "lost":
-                others = f" (or {len(row['ids']) - 1:,} more)" if len(row["ids"]) > 1 else ""
-                return f"{terminal(row['ids'][0], 40)}{others} lost at {step.name}: {step.text}"
-    return wording.headline(case)
-
-
-def _cases(console: Console, report: Report) -> None:
+def _cases(console: Console, report: Report, limit: int) -> None:
     """A line per failing case; with few of them, its question below."""
     failing = [case for case in report["cases"] if case["stage"] != "pass"]
     if not failing:
         return
     k = report["run"]["cutoffs"][0]
     rows = []
-    for case in failing[:CASES]:
-        where = sentence(_where(case, k))
+    for case in failing[:limit]:
+        where = sentence(case_words.lost_first(case, k, lambda one: terminal(one, 40)))
         if len(failing) <= CASES // 2 and case["question"]:
             where.append("\n").append_text(text(case["question"], SOFT))
         stage = text(wording.stage_words(case["stage"]), BAD)
@@ -168,10 +146,10 @@ def _cases(console: Console, report: Report) -> None:
     print_table(console, title, (), rows)
 
 
-def _metrics(console: Console, report: Report) -> None:
-    """The main metrics, each with its denominator, and what must be known to read them."""
+def _metrics(console: Console, report: Report, *, every: bool) -> None:
+    """The main metrics or every one, with denominators, and what must be known to read them."""
     lines = wording.metrics(report)
-    main = [line for line in lines if wording.is_main(line.row, report["run"])]
+    main = [line for line in lines if every or wording.is_main(line.row, report["run"])]
     rows = []
     for line in main:
         scored = Text(f"{line.row['n_scored']:,} of {line.row['n_cases']:,}")
@@ -198,26 +176,18 @@ def _metrics(console: Console, report: Report) -> None:
         console.print(sentence(f"Abstention: {counts}. {wording.NOTES['abstention']}"))
 
 
-def _rest(console: Console, report: Report) -> None:
-    """Slices, findings, rejects, what was not observed and the limits, a line each."""
-    slices = []
-    for name, (_, lines) in wording.slices(report).items():
-        shown, rest = first(lines, SLICE_VALUES)
-        values = ", ".join(f"{terminal(line.value, 20)} {line.passed}" for line in shown)
-        slices.append(f"{terminal(name, 20)} {values} {rest}".rstrip())
+def _looked_at(console: Console, report: Report) -> None:
+    """Disputes, findings, rejects and what was not observed, a line each."""
     reviews = report["reviews"]
     told = {
-        "Passed by": slices,
         "Disputed": [_disputed(row) for row in reviews["disputed"][:CASES]] if reviews else [],
         "Findings": [f"{row['finding']} {row['n']:,}" for row in report["findings"]],
         "Set aside": [f"{rule} {n:,}" for rule, n in report["rejects"].items()],
         "Not observed": [row["metric"] for row in report["not_observed"]],
-        "Cannot tell": report["limits"],
     }
     for name, items in told.items():
         if items:
-            joined = " ".join(items) if name == "Cannot tell" else "; ".join(items)
-            console.print(Text(f"{name}: ", SOFT).append_text(sentence(joined)))
+            console.print(Text(f"{name}: ", SOFT).append_text(sentence("; ".join(items))))
 
 
 def _disputed(row: DisputedRow) -> str:

@@ -120,18 +120,6 @@ def gates(rows: Sequence[doc.GateRow]) -> tuple[str, list[doc.GateRow]]:
     return (hold if rows else "No gate was set"), ordered
 
 
-def failures(report: doc.Report) -> list[str]:
-    """Why the run did not pass, one line a reason; empty when it did."""
-    lines = [
-        f"gate failed: {gate['gate']}: {gate['reason']}"
-        for gate in report["gates"]
-        if not gate["passed"]
-    ]
-    if report["run"]["n_cases"] == report["run"]["n_not_run"]:
-        lines.append("no case was run: nothing was measured")
-    return lines
-
-
 def set_aside(run: doc.RunEntry) -> str:
     """Said beside the numbers whenever a line was set aside."""
     n = run["lines"]["set_aside"]

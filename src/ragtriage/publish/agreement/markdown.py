@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ragtriage.publish.agreement import document as doc
 from ragtriage.publish.agreement import wording
 from ragtriage.publish.escape import code, first, prose
-from ragtriage.publish.markdown import bullets, table
+from ragtriage.publish.markdown_parts import bullets, table
 
 ROWS = 50
 DISAGREEMENTS = 50

@@ -8,7 +8,16 @@ from rich.text import Text
 from ragtriage.publish.agreement import document as doc
 from ragtriage.publish.agreement import wording
 from ragtriage.publish.escape import first, terminal
-from ragtriage.publish.terminal import BAD, GOOD, HEAD, NARROW, SOFT, WARN, captured, print_table
+from ragtriage.publish.terminal_parts import (
+    BAD,
+    GOOD,
+    HEAD,
+    NARROW,
+    SOFT,
+    WARN,
+    captured,
+    print_table,
+)
 
 ENTRIES = 10
 ROWS = 20

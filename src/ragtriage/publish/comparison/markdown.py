@@ -10,24 +10,29 @@ from ragtriage.publish import wording
 from ragtriage.publish.comparison import evidence, words
 from ragtriage.publish.comparison.document import ChangedCase, ComparisonReport
 from ragtriage.publish.escape import code, first, prose
-from ragtriage.publish.markdown import bullets, table
+from ragtriage.publish.fitting import COMMENT, Measure, Part, fitted, utf16
+from ragtriage.publish.markdown_parts import bullets, table
 
 CASES = 20
 ROWS = 30
 
 
-def render(report: ComparisonReport) -> str:
-    """The whole comparison as Markdown."""
-    parts = [
-        *_head(report),
-        *_regressed(report),
+def render(report: ComparisonReport, *, limit: int = COMMENT, measure: Measure = utf16) -> str:
+    """The comparison as Markdown, of at most `limit`: regressed cases are left out last."""
+    return fitted(parts(report), limit, measure)
+
+
+def parts(report: ComparisonReport) -> list[Part]:
+    """The whole comparison, part by part."""
+    return [
+        Part.of(_head(report), firm=True),
+        _regressed(report),
         *_others(report),
-        *_transitions(report),
-        *_deltas(report),
-        *_evidence(report),
-        *_made(report),
+        Part.of(_transitions(report)),
+        Part.of(_deltas(report)),
+        Part.of(_evidence(report)),
+        Part.of(_made(report)),
     ]
-    return "\n\n".join(part for part in parts if part) + "\n"
 
 
 def _head(report: ComparisonReport) -> list[str]:
@@ -51,24 +56,30 @@ def _head(report: ComparisonReport) -> list[str]:
     ]
 
 
-def _regressed(report: ComparisonReport) -> list[str]:
-    return ["## Regressed cases", *_cases(words.regressed(report), report["changed"]["regressed"])]
+def _regressed(report: ComparisonReport) -> Part:
+    n = report["changed"]["regressed"]
+    more, shown = _cases(words.regressed(report), n)
+    heading = "\n\n".join(filter(None, ("## Regressed cases", more)))
+    return Part(heading, shown, noun="case", firm=True)
 
 
-def _others(report: ComparisonReport) -> list[str]:
+def _others(report: ComparisonReport) -> list[Part]:
     n = report["comparison"]["n_changed"] - report["changed"]["regressed"]
     if not n:
         return []
     kinds = [(code(kind), f"{n:,}", prose(what)) for kind, n, what in words.counts(report)]
     head = table(("Change", "Cases>", "Meaning"), kinds)
-    return ["## Other cases that changed", head, *_cases(words.others(report), n)]
+    more, shown = _cases(words.others(report), n)
+    heading = "\n\n".join(filter(None, ("## Other cases that changed", head, more)))
+    return [Part(heading, shown, noun="case", first=True)]
 
 
-def _cases(cases: list[ChangedCase], total: int) -> list[str]:
+def _cases(cases: list[ChangedCase], total: int) -> tuple[str, list[str]]:
+    """How many there are beyond those shown, and those shown."""
     shown, _ = first(cases, CASES)
     rest = total - len(shown)
     more = f"{wording.count(rest, 'more case')} in `cases.parquet`." if rest > 0 else ""
-    return [*([_case(case) for case in shown] or ["None."]), more]
+    return more, [_case(case) for case in shown] or ["None."]
 
 
 def _case(case: ChangedCase) -> str:

@@ -26,7 +26,7 @@ def manifest(result: Result, report: ComparisonReport) -> dict[str, Any]:
         "run_id": entry["run_id"],
         "kind": "comparison",
         "status": "complete",
-        "passed": result.passed,
+        "passed": result.decision.passed,
         "version": entry["version"],
         "schema_version": entry["schema_version"],
         "started": entry["started"],

@@ -29,7 +29,7 @@ def build_report(result: Result, started: str) -> ComparisonReport:
     shown = result.shown.height
     return ComparisonReport(
         comparison=_entry(result, started),
-        failures=result.failures,
+        failures=list(result.decision.failures),
         changed=result.changed,
         differences=[
             {
@@ -73,7 +73,7 @@ def _entry(result: Result, started: str) -> ComparisonEntry:
     base, candidate = result.base.manifest, result.candidate.manifest
     return ComparisonEntry(
         run_id=result.run_id,
-        status="passed" if result.passed else "failed",
+        status=result.decision.status,
         version=__version__,
         schema_version=SCHEMA_VERSION,
         started=started,

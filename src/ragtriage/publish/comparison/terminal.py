@@ -6,14 +6,17 @@ late: it brings rich. No wording and no numbers of its own.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from rich.console import Console
 from rich.text import Text
 
+from ragtriage.options import Detail
 from ragtriage.publish import wording
 from ragtriage.publish.comparison import evidence, words
 from ragtriage.publish.comparison.document import ChangedCase, ComparisonReport
 from ragtriage.publish.escape import first
-from ragtriage.publish.terminal import (
+from ragtriage.publish.terminal_parts import (
     BAD,
     GOOD,
     HEAD,
@@ -21,30 +24,51 @@ from ragtriage.publish.terminal import (
     SOFT,
     WARN,
     captured,
+    failed_gates,
     gate_lines,
     print_table,
     sentence,
     text,
 )
 
-CASES = 10
-OTHERS = 5
-ROWS = 12
-SLICES = 8
+ALL = 10**9
 
 
-def render(report: ComparisonReport, *, color: bool, width: int) -> str:
-    """The comparison in at most `width` columns; without a single escape code unless `color`."""
-    return captured(lambda console: _show(console, report), color=color, width=width)
+class Limits(NamedTuple):
+    """How many of each are shown."""
+
+    cases: int = 10
+    others: int = 5
+    rows: int = 12
+    slices: int = 8
 
 
-def _show(console: Console, report: ComparisonReport) -> None:
+NO_LIMITS = Limits(ALL, ALL, ALL, ALL)
+
+
+def render(report: ComparisonReport, *, color: bool, width: int, detail: Detail = "normal") -> str:
+    """The comparison in at most `width` columns; without a single escape code unless `color`.
+
+    `detail`: quiet is the verdict and failed gates alone; verbose shows all that the report has.
+    """
+    show = _quiet if detail == "quiet" else _show
+    limits = NO_LIMITS if detail == "verbose" else Limits()
+    return captured(lambda console: show(console, report, limits), color=color, width=width)
+
+
+def _quiet(console: Console, report: ComparisonReport, _limits: Limits) -> None:
+    regressed = report["changed"]["regressed"]
+    console.print(sentence(words.verdict(report), BAD if regressed else HEAD))
+    failed_gates(console, report["gates"])
+
+
+def _show(console: Console, report: ComparisonReport, limits: Limits) -> None:
     _head(console, report)
-    _cases(console, report)
+    _cases(console, report, limits)
     _transitions(console, report)
-    _metrics(console, report)
-    _slices(console, report)
-    _evidence(console, report)
+    _metrics(console, report, limits.rows)
+    _slices(console, report, limits.slices)
+    _evidence(console, report, limits.rows)
 
 
 def _head(console: Console, report: ComparisonReport) -> None:
@@ -60,11 +84,11 @@ def _head(console: Console, report: ComparisonReport) -> None:
     console.print(facts)
 
 
-def _cases(console: Console, report: ComparisonReport) -> None:
+def _cases(console: Console, report: ComparisonReport, limits: Limits) -> None:
     regressed, total = words.regressed(report), report["changed"]["regressed"]
-    shown = regressed[:CASES]
+    shown = regressed[: limits.cases]
     _listed(console, f"Regressed ({len(shown):,} of {total:,})", shown)
-    others = words.others(report)[:OTHERS]
+    others = words.others(report)[: limits.others]
     rest = report["comparison"]["n_changed"] - total
     _listed(console, f"Other changes ({len(others):,} of {rest:,})", others)
 
@@ -110,9 +134,9 @@ def _transitions(console: Console, report: ComparisonReport) -> None:
     print_table(console, f"Stages ({wording.count(same, 'case')} at the same stage)", (2,), rows)
 
 
-def _metrics(console: Console, report: ComparisonReport) -> None:
+def _metrics(console: Console, report: ComparisonReport, limit: int) -> None:
     lines = words.moved_deltas(report)
-    shown, rest = first(sorted(lines, key=lambda line: not line.row["worse"]), ROWS)
+    shown, rest = first(sorted(lines, key=lambda line: not line.row["worse"]), limit)
     rows = [_delta(console, line) for line in shown]
     print_table(console, "Metrics (means over the cases scored in both)", (1, 2), rows)
     same = len(words.deltas(report)) - len(lines)
@@ -132,23 +156,23 @@ def _delta(console: Console, line: words.DeltaLine) -> list[Text]:
     return row if console.width >= NARROW else [row[0].append(" ").append_text(row[1]), *row[2:]]
 
 
-def _slices(console: Console, report: ComparisonReport) -> None:
-    shown, rest = first(words.slices_worse(report), SLICES)
+def _slices(console: Console, report: ComparisonReport, limit: int) -> None:
+    shown, rest = first(words.slices_worse(report), limit)
     rows = [[text(name), *_delta(console, line)] for name, line in shown]
     print_table(console, "Slices that got worse", (2, 3), rows)
     if rest:
         console.print(Text(f"{rest} in the report", SOFT))
 
 
-def _evidence(console: Console, report: ComparisonReport) -> None:
+def _evidence(console: Console, report: ComparisonReport, limit: int) -> None:
     """Tests with the smallest p first, and intervals, where they were asked for."""
     if report["resolution"] is not None:
-        rows = [[text(cell) for cell in line] for line in evidence.test_lines(report)[:ROWS]]
+        rows = [[text(cell) for cell in line] for line in evidence.test_lines(report)[:limit]]
         title = "Tests (differing units, method, p, corrected, smallest)"
         print_table(console, title, (1, 3, 4, 5), rows)
         console.print(sentence(report["resolution"]))
         _say_seeds(console, evidence.seeds(report["tests"]))
-    lines = evidence.interval_lines(report)[:ROWS]
+    lines = evidence.interval_lines(report)[:limit]
     if lines:
         rows = [[text(cell) for cell in line] for line in lines]
         print_table(

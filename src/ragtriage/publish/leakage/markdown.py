@@ -5,7 +5,7 @@ from __future__ import annotations
 from ragtriage.publish.escape import code, first, prose
 from ragtriage.publish.leakage import document as doc
 from ragtriage.publish.leakage import wording
-from ragtriage.publish.markdown import bullets, table
+from ragtriage.publish.markdown_parts import bullets, table
 
 FINDINGS = 50
 ROWS = 50

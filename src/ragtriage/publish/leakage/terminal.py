@@ -8,7 +8,16 @@ from rich.text import Text
 from ragtriage.publish.escape import first, terminal
 from ragtriage.publish.leakage import document as doc
 from ragtriage.publish.leakage import wording
-from ragtriage.publish.terminal import BAD, GOOD, HEAD, SOFT, WARN, captured, print_table, sentence
+from ragtriage.publish.terminal_parts import (
+    BAD,
+    GOOD,
+    HEAD,
+    SOFT,
+    WARN,
+    captured,
+    print_table,
+    sentence,
+)
 
 FINDINGS = 5
 SIZES = 12

@@ -1,0 +1,60 @@
+"""What `--verbose` adds to the screen: slices, findings in full, inputs, timings, limits."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.text import Text
+
+from ragtriage.publish import wording
+from ragtriage.publish.document import Report
+from ragtriage.publish.escape import first, terminal
+from ragtriage.publish.terminal_parts import print_table, sentence, text
+
+VALUES = 50
+
+
+def show(console: Console, report: Report, timings: dict[str, float]) -> None:
+    """Each as a table; nothing where there is nothing."""
+    for name, (columns, lines) in wording.slices(report).items():
+        shown, rest = first(lines, VALUES)
+        means = ", ".join(terminal(column, 40) for column in columns)
+        rows = [
+            [
+                text(line.value),
+                Text(line.passed),
+                *(Text(f"{mean} (n {over})" if over else "") for mean, over in line.cells),
+                sentence(line.mix),
+            ]
+            for line in shown
+        ]
+        title = f"By {terminal(name, 40)} (passed{', ' if means else ''}{means})"
+        print_table(console, title, tuple(range(1, 2 + len(columns))), rows)
+        if rest:
+            console.print(Text(f"{rest} in summary.parquet"))
+    _findings(console, report)
+    _inputs(console, report)
+    steps = [[text(step), Text(f"{seconds:.3f}")] for step, seconds in timings.items()]
+    print_table(console, "Timings (seconds)", (1,), steps)
+    console.print()
+    console.print(sentence(f"Cannot tell: {' '.join(report['limits'])}"))
+
+
+def _findings(console: Console, report: Report) -> None:
+    rows = []
+    for row in report["findings"]:
+        examples = ", ".join(terminal(one, 40) for one in row["example_case_ids"][:5])
+        told = sentence(f"{row['meaning']} ({examples})")
+        rows.append([text(row["finding"]), Text(f"{row['n']:,}"), told])
+    print_table(console, "Findings", (1,), rows)
+
+
+def _inputs(console: Console, report: Report) -> None:
+    rows = [
+        [
+            text(file["path"]),
+            text(file["role"]),
+            *(Text(f"{n:,}") for n in (file["lines"], file["accepted"], file["set_aside"])),
+        ]
+        for file in report["run"]["inputs"]
+    ]
+    print_table(console, "Inputs (lines, accepted, set aside)", (2, 3, 4), rows)

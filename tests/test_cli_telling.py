@@ -1,0 +1,257 @@
+"""What evaluate and compare tell machines, and how much they show: one verdict everywhere."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from ragtriage import cli_output
+from ragtriage.cli_output import shows_color
+from tests.publish.test_github import obeyed
+from tests.publish.test_junit import checked
+from tests.support import Command, Record, Writer
+
+PASSES: Record = {
+    "case_id": "p",
+    "required_ids": ["a"],
+    "retrieved_ids": ["a"],
+    "context_ids": ["a"],
+    "answer_correct": True,
+}
+FAILS = PASSES | {"case_id": "f", "retrieved_ids": ["x"], "context_ids": ["x"]}
+HOSTILE = "::set-output name=a::b"
+MARKED = FAILS | {
+    "case_id": HOSTILE,
+    "question": f"{HOSTILE} ##[error]x",
+    "required_ids": [HOSTILE],
+}
+GATE = ("--gate", "recall >= 0.9")
+
+
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No run of these tests is on GitHub unless it says so."""
+    for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY", "GITHUB_WORKSPACE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def on_github(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """As a step of GitHub Actions; the summary's file."""
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "summary.md"))
+    monkeypatch.setenv("GITHUB_WORKSPACE", str(tmp_path))
+    return tmp_path / "summary.md"
+
+
+def counts(path: str | Path) -> tuple[int, int, int]:
+    """Failures, errors and skipped of a JUnit file."""
+    root = checked(Path(path).read_text(encoding="utf-8"))
+    return tuple(len(list(root.iter(tag))) for tag in ("failure", "error", "skipped"))  # type: ignore[return-value] # three
+
+
+@pytest.mark.parametrize(("gate", "code"), [((), 0), (GATE, 1)])
+def test_exit_code_junit_report_and_stderr_say_the_same(
+    cli: Command, written: Writer, gate: tuple[str, ...], code: int
+) -> None:
+    records = written([PASSES, FAILS])
+    shown = cli("evaluate", records, *gate, "--junit", "j.xml", "--format", "json", "--no-write")
+    assert shown.code == code
+    report = shown.report()
+    assert report["run"]["status"] == ("failed" if code else "passed")
+    assert bool(report["failures"]) == bool(code)
+    assert [line for line in shown.err.splitlines() if line in report["failures"]] == report[
+        "failures"
+    ]
+    assert counts("j.xml") == ((2, 0, 0) if code else (0, 0, 1))
+
+
+def test_junit_of_a_refusal_is_one_error(cli: Command, written: Writer) -> None:
+    bad = written([FAILS | {"weight": 0.0}])
+    for arguments in ((bad,), ("nowhere.jsonl",), (bad, "--gate", "x"), (bad, "--config", "no")):
+        Path("j.xml").unlink(missing_ok=True)
+        cli("evaluate", *arguments, "--junit", "j.xml", "--no-write").refuses()
+        assert counts("j.xml") == (0, 1, 0)
+
+
+def test_junit_is_written_where_the_user_says_and_over_our_own_alone(
+    cli: Command, written: Writer, tmp_path: Path
+) -> None:
+    records = written([PASSES])
+    asked = ("evaluate", records, "--no-write", "--junit")
+    (tmp_path / "sub").mkdir()
+    for _ in range(2):
+        assert cli(*asked, "sub/j.xml").code == 0
+    before = records.read_bytes()
+    cli(*asked, records).refuses("was not written by ragtriage")
+    assert records.read_bytes() == before
+    cli(*asked, "none/j.xml").refuses("--junit", "no folder none")
+    Path("empty.xml").touch()
+    assert cli(*asked, "empty.xml").code == 0
+
+
+def test_junit_is_never_written_into_a_run(cli: Command, written: Writer) -> None:
+    records = written([PASSES])
+    assert cli("evaluate", records, "--out", "out", "--run-id", "r").code == 0
+    cli("evaluate", records, "--no-write", "--junit", "out/r/j.xml").refuses("lies within a run")
+
+
+def test_junit_of_a_comparison(cli: Command, written: Writer) -> None:
+    base, worse = (
+        written([PASSES], "a.jsonl"),
+        written([PASSES | FAILS | {"case_id": "p"}], "b.jsonl"),
+    )
+    asked = ("compare", base, worse, "--no-write", "--junit", "j.xml")
+    assert cli(*asked).code == 0
+    assert counts("j.xml") == (0, 0, 1)
+    assert cli(*asked, "--max-regressions", "0").code == 1
+    assert counts("j.xml") == (2, 0, 0)
+    regressed = ET.parse("j.xml").find("testsuite[2]/testcase")  # noqa: S314 - our own
+    assert regressed is not None
+    assert regressed.attrib["name"] == "p"
+
+
+def test_junit_of_evaluate_with_a_baseline_holds_both(cli: Command, written: Writer) -> None:
+    assert cli("evaluate", written([PASSES, FAILS]), "--out", "out", "--run-id", "base").code == 0
+    again = ("evaluate", written([PASSES, FAILS]), "--out", "out", "--baseline", "out/base")
+    assert cli(*again, "--junit", "j.xml").code == 0
+    names = [suite.attrib["name"] for suite in checked(Path("j.xml").read_text()).iter("testsuite")]
+    assert names == [
+        "ragtriage.gates",
+        "ragtriage.cases",
+        "ragtriage.compare.gates",
+        "ragtriage.compare.regressed",
+    ]
+
+
+def test_github_gets_annotations_on_stderr_and_a_summary(
+    cli: Command, written: Writer, on_github: Path
+) -> None:
+    shown = cli("evaluate", written([PASSES, FAILS]), *GATE, "--no-write")
+    assert shown.code == 1
+    assert not obeyed(shown.out)
+    lines = obeyed(shown.err)
+    assert [line.split(" ")[0] for line in lines] == ["::error", "::error"]
+    assert "file=in.jsonl,line=2,title=f%3A retrieval" in lines[1]
+    assert on_github.read_text("utf-8") == shown.out
+
+
+def test_elsewhere_there_are_none(cli: Command, written: Writer) -> None:
+    shown = cli("evaluate", written([PASSES, FAILS]), *GATE, "--no-write")
+    assert not obeyed(shown.out + shown.err)
+    assert cli_output.is_github() is False
+
+
+@pytest.mark.parametrize("form", ["table", "markdown", "json"])
+def test_hostile_text_is_no_command_on_github(
+    cli: Command, written: Writer, on_github: Path, form: str
+) -> None:
+    records = written([MARKED, PASSES], f"{HOSTILE}.jsonl")
+    assert on_github.parent.is_dir()
+    arguments = ("--gate", f"recall[split={HOSTILE}] > 0", "--map", f"{HOSTILE}=tags")
+    for more in ((), arguments, ("--k", HOSTILE), ("--gate", f"\n{HOSTILE}")):
+        shown = cli("evaluate", records.name, "--format", form, "--no-write", *more)
+        assert not obeyed(shown.out)
+        ours = [
+            line for line in obeyed(shown.err) if not line.startswith(("::error ", "::warning "))
+        ]
+        assert not ours
+    if form == "json":
+        cases = cli("evaluate", records.name, "--format", form, "--no-write").report()["cases"]
+        assert cases[0]["question"] == MARKED["question"]
+
+
+def test_hostile_text_is_no_command_in_other_commands(
+    cli: Command, written: Writer, on_github: Path
+) -> None:
+    records = written([MARKED, PASSES], f"{HOSTILE}.jsonl")
+    assert on_github.parent.is_dir()
+    assert cli("evaluate", records.name, "--out", "out", "--run-id", "r").code == 0
+    for form in ("text", "json"):
+        shown = cli("explain", HOSTILE, "--run", "out/r", "--format", form)
+        assert shown.code == 0
+        assert not obeyed(shown.out + shown.err)
+    for arguments in (("validate", HOSTILE), ("explain", f"x\n{HOSTILE}", "--run", "out/r")):
+        shown = cli(*arguments)
+        assert shown.code == 2
+        assert not obeyed(shown.err)
+
+
+def test_quiet_is_the_verdict_and_failed_gates(cli: Command, written: Writer) -> None:
+    records = written([PASSES, FAILS])
+    shown = cli("evaluate", records, *GATE, "--gate", "recall >= 0.1", "--quiet", "--no-write")
+    assert shown.code == 1
+    verdict, gate = shown.out.splitlines()
+    assert verdict == "1 of 2 cases did not pass: 1 retrieval"
+    assert "recall >= 0.9: 0.5, threshold 0.9" in gate
+    assert (
+        shown.err == "gate failed: recall >= 0.9: 0.5 does not meet >= 0.9 (2 of 2 cases scored)\n"
+    )
+    held = cli("evaluate", records, "--quiet", "--out", "out")
+    assert (held.code, held.out, held.err) == (0, verdict + "\n", "")
+    compared = cli("compare", records, records, "--quiet", "--no-write")
+    assert compared.out == "No difference: 2 cases, every stage and metric the same\n"
+
+
+def test_verbose_adds_slices_timings_and_every_case(cli: Command, written: Writer) -> None:
+    records = written([FAILS | {"case_id": f"f{n}", "split": "test"} for n in range(15)])
+    normal = cli("evaluate", records, "--format", "table", "--no-write").out
+    verbose = cli("evaluate", records, "--verbose", "--no-write").out
+    for words in ("By split", "Timings (seconds)", "Inputs (lines", "(15 of 15)", "f14"):
+        assert words in verbose
+        assert words not in normal
+    assert re.search(r"^score +\d+\.\d{3}$", verbose, re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--quiet", "--verbose"),
+        ("--quiet", "--format", "json"),
+        ("--verbose", "--format", "markdown"),
+    ],
+)
+def test_what_does_not_go_together(cli: Command, written: Writer, options: tuple[str, ...]) -> None:
+    cli("evaluate", written([PASSES]), *options, "--no-write").refuses(
+        "--quiet" if "--quiet" in options else "--verbose"
+    )
+
+
+def test_a_config_file_may_say_it(cli: Command, written: Writer, tmp_path: Path) -> None:
+    (tmp_path / "ci.toml").write_text('junit = "j.xml"\nquiet = true\n', "utf-8")
+    shown = cli("evaluate", written([PASSES]), "--config", "ci.toml", "--no-write")
+    assert (shown.code, shown.out) == (0, "The only case passed\n")
+    assert counts("j.xml") == (0, 0, 0)
+
+
+class _Terminal:
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(
+    ("environment", "color"),
+    [
+        ({}, True),
+        ({"NO_COLOR": ""}, True),
+        ({"NO_COLOR": "1"}, False),
+        ({"TERM": "dumb"}, False),
+        ({"TERM": "xterm"}, True),
+    ],
+)
+def test_colour_only_on_a_terminal_that_wants_it(
+    monkeypatch: pytest.MonkeyPatch, environment: dict[str, str], *, color: bool
+) -> None:
+    for name in ("NO_COLOR", "TERM"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    terminal: Any = _Terminal()
+    assert shows_color(terminal) is color
+    terminal.isatty = lambda: False
+    assert not shows_color(terminal)
