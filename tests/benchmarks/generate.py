@@ -38,6 +38,15 @@ def write_cases(path: Path, n: int, seed: int = 7, drift: float = 0.0) -> None:
             target.write(json.dumps(case) + "\n")
 
 
+def multiply(source: Path, target: Path, times: int) -> None:
+    """The cases of a file so many times over, each time under IDs of their own."""
+    with target.open("wb") as made:
+        for i in range(times):
+            with source.open("rb") as lines:
+                while block := lines.readlines(1 << 24):
+                    made.write(b"".join(block).replace(b'"case-', b'"case-%d-' % i))
+
+
 def _drifted(case: dict[str, object], turn: random.Random) -> dict[str, object]:
     passages = list(case["retrieved_ids"])  # type: ignore[call-overload] - a list, as made below
     turn.shuffle(passages)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import statistics
 from pathlib import Path
 
 import pytest
 
 from tests.benchmarks.generate import write_cases, write_claims
-from tests.benchmarks.whole_run import MILLION, Figures, evaluated, measured, timed
+from tests.benchmarks.whole_run import MILLION, Figures, compare_figures, evaluated, measured
 
 pytestmark = pytest.mark.benchmark
 
@@ -34,49 +33,26 @@ def test_a_million_claims_stay_within_the_memory_bar(tmp_path: Path, reviewed: b
     assert peak_mib <= 0.8 * 1024
 
 
-def test_comparing_two_runs_of_a_million_takes_half_of_evaluating_one(
-    million: Path, tmp_path: Path
-) -> None:
+@pytest.fixture(scope="module")
+def million(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder: Path = tmp_path_factory.mktemp("million")
+    write_cases(folder / "cases.jsonl", MILLION)
+    return folder
+
+
+def test_comparing_two_runs_of_a_million_takes_half_of_evaluating_one(million: Path) -> None:
     """Whole processes, tables and reports written; a fifth of the cases drifted."""
-    evaluating, comparing, peak = _compared(million, tmp_path, drift=0.2)
-    assert comparing <= 0.5 * evaluating
-    assert peak <= 1024
+    figures = compare_figures(million, MILLION, rounds=3)
+    print(figures)
+    assert figures.median("compare") <= 0.5 * figures.median("evaluate")
+    assert figures.peak_mib <= 1024
 
 
 @pytest.mark.parametrize(("drift", "asked"), [(1.0, ()), (0.2, ("--test", "--intervals"))])
 def test_whatever_changed_and_was_asked_it_stays_below_a_gibibyte(
-    drift: float, asked: tuple[str, ...], million: Path, tmp_path: Path
+    drift: float, asked: tuple[str, ...], tmp_path: Path
 ) -> None:
-    _, _, peak = _compared(million, tmp_path, *asked, drift=drift, rounds=1)
-    assert peak <= 1024
-
-
-def _compared(
-    million: Path, tmp_path: Path, *asked: str, drift: float, rounds: int = 3
-) -> tuple[float, float, float]:
-    """Seconds of evaluating a run that drifted and of comparing it; peak memory of the latter.
-
-    Medians of interleaved rounds.
-    """
-    write_cases(tmp_path / "b.jsonl", MILLION, drift=drift)
-    out = str(tmp_path / "out")
-    evaluated, compared, peaks = [], [], []
-    for i in range(rounds):
-        run = f"b{i}"
-        seconds, _ = timed("evaluate", str(tmp_path / "b.jsonl"), "--out", out, "--run-id", run)
-        evaluated.append(seconds)
-        runs = (str(million / "out" / "a"), f"{out}/{run}")
-        seconds, peak = timed("compare", *runs, "--out", out, *asked)
-        compared.append(seconds)
-        peaks.append(peak)
-    evaluating, comparing = statistics.median(evaluated), statistics.median(compared)
-    print(f"evaluate {evaluated}, compare {compared}, peak {max(peaks):.0f} MiB")
-    return evaluating, comparing, max(peaks)
-
-
-@pytest.fixture(scope="module")
-def million(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder: Path = tmp_path_factory.mktemp("million")
-    write_cases(folder / "a.jsonl", MILLION)
-    timed("evaluate", str(folder / "a.jsonl"), "--out", str(folder / "out"), "--run-id", "a")
-    return folder
+    write_cases(tmp_path / "cases.jsonl", MILLION)
+    figures = compare_figures(tmp_path, MILLION, 1, *asked, drift=drift)
+    print(figures)
+    assert figures.peak_mib <= 1024

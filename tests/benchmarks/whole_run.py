@@ -1,4 +1,9 @@
-"""A whole run against its peers on the same file, interleaved: `make bench N=200000`."""
+"""Each bar of the speed contract, measured side by side on this machine: `make bench`.
+
+By default of 200,000 and a million cases, of comparing and of ten million;
+`--cases 200000` measures the rows of that size alone, `--without-ten-million` leaves out the
+longest.
+"""
 
 from __future__ import annotations
 
@@ -15,9 +20,10 @@ from pathlib import Path
 import polars as pl
 
 from ragtriage.schemas.inputs import Cases, dtypes
-from tests.benchmarks.generate import write_cases
+from tests.benchmarks.generate import multiply, write_cases
 
 MILLION = 1_000_000
+FEW = 200_000
 # As where it is installed: modules are compiled beforehand, and pandera finds no Hypothesis,
 # which it would load at its first check.
 _ENVIRONMENT = {
@@ -42,16 +48,113 @@ class Figures:
         return statistics.median(self.seconds[name])
 
 
+@dataclass(frozen=True)
+class Row:
+    """A row of the table: what was measured, and what it may be at most."""
+
+    name: str
+    value: float
+    bar: float | None
+    unit: str = "x"
+
+    @property
+    def over(self) -> bool:
+        """Is the bar missed?"""
+        return self.bar is not None and self.value > self.bar
+
+
 def main() -> None:
     """Measure and print each figure beside its bar; exit 1 when one is over."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--cases", type=int, default=200_000)
+    parser.add_argument("--cases", type=int, default=MILLION)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--without-ten-million", action="store_true")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
-        figures = measured(Path(name), options.cases, options.rounds)
-    over = _print(options.cases, options.rounds, figures)
-    sys.exit(over)
+        rows = _all_rows(Path(name), options.cases, options.rounds, options.without_ten_million)
+    sys.exit(any(row.over for row in rows))
+
+
+def _all_rows(folder: Path, cases: int, rounds: int, without_ten_million: bool) -> list[Row]:
+    """The rows of one size; of a million, all there are."""
+    sizes = [FEW, cases] if cases >= MILLION else [cases]
+    rows = []
+    for size in sizes:
+        place = folder / str(size)
+        place.mkdir()
+        figures = measured(place, size, rounds)
+        rows += _printed(f"{size:,} cases", figures, _rows(size, figures))
+    if cases >= MILLION:
+        compared = compare_figures(place, cases, rounds)
+        rows += _printed("comparing two runs", compared, _compared(compared))
+        if not without_ten_million:
+            rows += _printed("ten times as many", *_ten_times(place, figures))
+    return rows
+
+
+def _rows(cases: int, figures: Figures) -> list[Row]:
+    whole, four = figures.median("cases.jsonl"), figures.median("four.jsonl")
+    bare, trec = figures.median("bare"), figures.median("trec")
+    from_parquet = figures.median("cases.parquet") / whole
+    large = cases >= MILLION
+    return [
+        Row("whole run / bare read_ndjson", whole / bare, 3.5 if large else None),
+        Row("the same without start-up", (whole - four) / bare, None if large else 6.0),
+        Row("whole run / json.loads + trec_eval", whole / trec, 0.6 if large else 1.0),
+        Row("from Parquet / from JSON lines", from_parquet, 0.6 if large else None),
+        Row("4 cases / import pandera.polars", four / figures.median("import"), 2.0),
+        Row("peak memory, JSON lines", figures.peak_mib, 0.8 * 1024 if large else None, "MiB"),
+    ]
+
+
+def compare_figures(
+    folder: Path, cases: int, rounds: int, *asked: str, drift: float = 0.2
+) -> Figures:
+    """A run that drifted is evaluated, then compared with the first, round by round."""
+    write_cases(folder / "drifted.jsonl", cases, drift=drift)
+    figures, out = Figures(), folder / "compared"
+    evaluated(folder / "cases.jsonl", out, "a")
+    for i in range(rounds):
+        seconds, _ = evaluated(folder / "drifted.jsonl", out, f"b{i}")
+        figures.add("evaluate", seconds)
+        runs = (str(out / "a"), str(out / f"b{i}"))
+        seconds, peak = timed("compare", *runs, "--out", str(out), *asked)
+        figures.add("compare", seconds)
+        figures.peak_mib = max(figures.peak_mib, peak)
+    return figures
+
+
+def _compared(figures: Figures) -> list[Row]:
+    share = figures.median("compare") / figures.median("evaluate")
+    return [
+        Row("comparing / evaluating one", share, 0.5),
+        Row("peak memory, comparing", figures.peak_mib, 1024.0, "MiB"),
+    ]
+
+
+def _ten_times(folder: Path, of_one: Figures) -> tuple[Figures, list[Row]]:
+    """The largest run once: it is memory that is looked at."""
+    multiply(folder / "cases.jsonl", folder / "many.jsonl", 10)
+    figures = Figures()
+    seconds, figures.peak_mib = evaluated(folder / "many.jsonl", folder / "out", "many")
+    figures.add("many.jsonl", seconds)
+    rows = [
+        Row("peak memory / that of a tenth", figures.peak_mib / of_one.peak_mib, 1.3),
+        Row("peak memory", figures.peak_mib, 2048.0, "MiB"),
+    ]
+    return figures, rows
+
+
+def _printed(title: str, figures: Figures, rows: list[Row]) -> list[Row]:
+    print(f"{title}, seconds of each round and their median")
+    for name, values in figures.seconds.items():
+        shown = " ".join(f"{value:6.2f}" for value in values)
+        print(f"  {name:15}{statistics.median(values):8.2f}   ({shown})")
+    for row in rows:
+        bar = "" if row.bar is None else f"  bar {row.bar:g} {row.unit}"
+        print(f"{row.name:38}{row.value:8.2f} {row.unit:4}{bar}{'  OVER' if row.over else ''}")
+    print(flush=True)
+    return rows
 
 
 def measured(folder: Path, cases: int, rounds: int) -> Figures:
@@ -114,37 +217,6 @@ def timed(*arguments: str) -> tuple[float, float]:
     if process.returncode:
         raise SystemExit(f"{' '.join(arguments)} ended with {process.returncode}")
     return seconds, usage.ru_maxrss / 1024
-
-
-def _print(cases: int, rounds: int, figures: Figures) -> bool:
-    whole, four = figures.median("cases.jsonl"), figures.median("four.jsonl")
-    work = whole - four
-    large = cases >= MILLION
-    rows = [
-        ("whole run ÷ bare read_ndjson", whole / figures.median("bare"), 3.5 if large else None),
-        ("the same without start-up", work / figures.median("bare"), None if large else 6.0),
-        (
-            "whole run ÷ json.loads + trec_eval",
-            whole / figures.median("trec"),
-            0.6 if large else 1.0,
-        ),
-        ("from Parquet ÷ from JSON lines", figures.median("cases.parquet") / whole, 0.6),
-        ("4 cases ÷ import pandera.polars", four / figures.median("import"), 2.0),
-    ]
-    print(f"{cases:,} cases, medians of {rounds} interleaved rounds, seconds")
-    for name, values in figures.seconds.items():
-        shown = " ".join(f"{value:6.2f}" for value in values)
-        print(f"  {name:15}{statistics.median(values):8.2f}   ({shown})")
-    over = False
-    for name, ratio, bar in rows:
-        verdict = "" if bar is None else f"  bar {bar} x" + ("  OVER" if ratio > bar else "")
-        over |= bar is not None and ratio > bar
-        print(f"{name:38}{ratio:6.2f} x{verdict}")
-    bar_mib = 0.8 * 1024
-    over |= large and figures.peak_mib > bar_mib
-    note = f"  bar {bar_mib:.0f} MiB" if large else ""
-    print(f"{'peak memory, JSON lines':38}{figures.peak_mib:6.0f} MiB{note}")
-    return over
 
 
 if __name__ == "__main__":
