@@ -18,6 +18,7 @@ WORDS = {
     "system": "Whose rows, where a file holds several systems'.",
     "map_file": "Mappings in a TOML file: 'their.path' = 'our_field'.",
     "list_separator": "Between the items of a list in one cell.",
+    "id_from": "What presets make case IDs from [id, where there is one].",
     "text_ids": "A corpus in which texts are looked up for their IDs.",
     "extra": "Unknown fields: an error, or set aside.",
     "unknown_trace": "Traces without a case.",

@@ -5,12 +5,17 @@ from __future__ import annotations
 from importlib import import_module
 
 from ragtriage.errors import UsageError, nearest
-from ragtriage.read.presets.base import Preset
+from ragtriage.read.presets.base import CORPUS, Preset
+
+__all__ = ["CORPUS", "PRESETS", "Preset", "preset"]
 
 # One line a preset: its name and its module, which defines PRESET.
 _MODULES = {
-    "ragas": "ragas",
     "records": "records",
+    "ragas": "ragas",
+    "azure": "azure",
+    "autorag": "autorag",
+    "promptfoo": "promptfoo",
 }
 
 PRESETS = tuple(_MODULES)
