@@ -15,7 +15,13 @@ _MODULES = {
     "ragas": "ragas",
     "azure": "azure",
     "autorag": "autorag",
+    "llamaindex": "llamaindex",
     "promptfoo": "promptfoo",
+    "openinference": "openinference",
+    "deepeval": "deepeval",
+    "ragchecker": "ragchecker",
+    "mtrag": "mtrag",
+    "evidence-sets": "evidence_sets",
 }
 
 PRESETS = tuple(_MODULES)

@@ -138,6 +138,11 @@ def _of_json(stream: BinaryIO, file: InputFile, where: tuple[str, ...]) -> Itera
         yield Foreign(1, _text(value), value)
 
 
+def as_foreign(number: int, value: Any) -> Foreign:
+    """A record that was cut out of a parsed document: its place is counted, not its line."""
+    return Foreign(number, _text(value), value)
+
+
 def first_byte(stream: Any) -> bytes:
     """The first byte that is not white space; the stream is left where it was."""
     peeked = stream.peek(4096) if hasattr(stream, "peek") else stream.read(4096)

@@ -19,7 +19,7 @@ from ragtriage.read.presets.typed import typed
 from ragtriage.schemas.rules import message
 
 Record = dict[str, Any]
-OTHERS = "(rows of other systems)"
+OTHERS = "(records left out: of other systems, or within others)"
 
 
 class Row:
