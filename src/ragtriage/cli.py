@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 
 import click
 
+from ragtriage.cli_intake import convert, inspect
 from ragtriage.cli_options import (
     agreement_options,
     compare_options,
@@ -279,6 +280,10 @@ def schema(example: str | None, format_: str) -> int:
         raise click.UsageError(f"--format: {format_!r} is not one of {', '.join(contract.FORMATS)}")
     print_report(contract.printed(format_) if example is None else contract.example(example))
     return EXIT_PASSED
+
+
+cli.add_command(inspect)
+cli.add_command(convert)
 
 
 if __name__ == "__main__":
