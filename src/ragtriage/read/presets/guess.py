@@ -21,7 +21,7 @@ _WORDS: tuple[tuple[str, str, bool], ...] = (
     ("context_ids", r"context|packet|prompt_(?:ids|chunks)", True),
     ("cited_ids", r"cit(?:ed|ations?)|references", True),
     ("expected_answers", r"expected|reference|gold|ideal|truth", False),
-    ("question", r"quer(?:y|ies)|question|prompt|utterance", False),
+    ("question", r"quer(?:y|ies)|question|prompt|utterance|^q$", False),
     ("answer", r"answer|response|output|completion|reply", False),
     ("case_id", r"(?:^|_)(?:id|uuid|key|case)$", False),
 )
@@ -68,7 +68,10 @@ def _fits(records: list[dict[str, Any]], path: str, field: str, is_list: bool) -
         return False
     if is_list:
         return all(("[]" in path and _is_id(value)) or _is_ids(value) for value in values)
-    if field != "case_id" and path.lower().endswith("id"):
+    # A document holds its records in one list; what is gathered within a record is no single value.
+    if path.count("[]") > (len(records) == 1) or (
+        field != "case_id" and path.lower().endswith("id")
+    ):
         return False
     kinds = str | int if field == "case_id" else str
     return all(isinstance(value, kinds) and not isinstance(value, bool) for value in values)
