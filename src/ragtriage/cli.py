@@ -266,13 +266,18 @@ def leakage(**flags: Any) -> int:
 @cli.command()
 @click.option("--example", metavar="CONTRACT", help="Print a starter file for a contract.")
 @click.option(
-    "--format", "format_", default="text", metavar="text|json|markdown|sql", help="How, or which."
+    "--format",
+    "format_",
+    default="text",
+    metavar="text|json|markdown|sql|formats",
+    help="How, or which.",
 )
 def schema(example: str | None, format_: str) -> int:
     """Print what may be read and what is written, from the models themselves.
 
     As text or JSON: inputs, contracts, rules, tables and metrics. As markdown: the written tables,
     for those who build dashboards on them. As sql: DuckDB views over reports/*/.
+    As formats: the presets that read other tools' files.
     """
     from ragtriage.publish import contract  # noqa: PLC0415 - as above
 

@@ -6,7 +6,7 @@ import json
 import os
 from collections import Counter
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -152,8 +152,12 @@ def _tried(chosen: Preset, why: str, sample: Sample, asked: Asked) -> Trial:
                 trial.broken_ids = trial.mapped < trial.records
     except RagtriageError as error:
         trial.reasons.append(str(error))
-    if chosen.name == RECORDS_PRESET:
-        trial.suggestions = guesses(sample.records, set(trial.fields), set(trial.dropped))
+    if chosen.name == RECORDS_PRESET and not asked.mapping:
+        suggested = guesses(sample.records, set(trial.fields), set(trial.dropped))
+        again = replace(asked, mapping=suggested)
+        if suggested and (better := _tried(chosen, why, sample, again)).mapped:
+            better.suggestions = suggested
+            return better
     return trial
 
 
@@ -177,7 +181,7 @@ def _by_batch(batch: Batch | None, trial: Trial) -> None:
     for i, line in enumerate(batch.lines):
         if i not in batch.broken:
             record = json.loads(line)
-            fields.update(record.keys())
+            fields.update(batch.mapping.get(key, key) for key in record)
             ids[str(record.get("case_id"))] += 1
     trial.fields = sorted(fields)
     trial.reasons = list(dict.fromkeys(_reason(p) for p in batch.broken.values()))[:5]

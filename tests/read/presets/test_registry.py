@@ -73,7 +73,7 @@ def test_converted_it_evaluates_to_the_same(cli: Command, tmp_path: Path, name: 
     out = tmp_path / "out.jsonl"
     assert cli("convert", *given, "--out", out).code == 0
     runs = ("--out", tmp_path / "runs", "--format", "json")
-    corpus = [part for part in ("--corpus", *given) if False]
+    corpus: list[str] = []
     if preset(name).brings_corpus:
         corpus = ["--corpus", str(given[given.index("--cases") + 1]), "--corpus-from", name]
     directly = cli("evaluate", *given, *runs, "--run-id", "directly")

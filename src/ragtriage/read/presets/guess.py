@@ -25,6 +25,7 @@ _WORDS: tuple[tuple[str, str, bool], ...] = (
     ("answer", r"answer|response|output|completion|reply", False),
     ("case_id", r"(?:^|_)(?:id|uuid|key|case)$", False),
 )
+_GENERIC = ("id", "_id", "doc", "document", "chunk", "node", "text", "content", "value", "name")
 # IDs are short and hold no sentence.
 _LONGEST_ID = 200
 
@@ -42,12 +43,20 @@ def guesses(records: list[dict[str, Any]], known: set[str], unused: set[str]) ->
         ):
             continue
         for path in paths:
-            name = re.split(r"[.\[]", path.replace("[]", ""))[-1].lower()
+            name = _telling(path)
             if path not in found and re.search(words, name) and _fits(first, path, field, is_list):
                 found[path] = field
                 break
     # An ID alone tells nothing of a case.
     return found if set(found.values()) - {"case_id"} else {}
+
+
+def _telling(path: str) -> str:
+    """The last part of a path that says what is there: `hits` of `hits[].doc.id`."""
+    parts = path.replace("[]", "").lower().split(".")
+    while len(parts) > 1 and parts[-1] in _GENERIC:
+        parts.pop()
+    return parts[-1]
 
 
 def _leaves(value: dict[str, Any], before: str) -> Iterator[tuple[str, Any]]:
