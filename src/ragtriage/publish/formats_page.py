@@ -15,22 +15,22 @@ What `--from PRESET` reads, and how. Made from the presets themselves; do not ed
 - **Roles.** A positional input holds everything; `--cases` and `--trace` are joined by case ID.
   `--from` holds for both, `--cases-from`, `--trace-from` and `--corpus-from` for one of them.
 - **Mapping.** `--map their.path=our_field`, or `--map-file FILE.toml` with lines
-  `"their.path" = "our_field"`, goes over what a preset takes. `a.b` leads into objects, `a[0]` to an
-  item, `a[].b` gathers over a list. In a JSON document whose paths all begin with the same
+  `"their.path" = "our_field"`, goes over what a preset takes. `a.b` leads into objects, `a[0]` to
+  an item, `a[].b` gathers over a list. In a JSON document whose paths all begin with the same
   `list[].`, each item of that list is a record. A path without `--from` reads as `records`.
 - **IDs** become text exactly as they are written: integers of any size, `1.50`, `007`.
 - **Lists** in one text are JSON, a Python literal (parsed, never evaluated), or items between
   `--list-separator`.
-- **No case ID?** It is made from the question, the same in every file; `--id-from question` makes it
-  so also where there is one, to join traces that know no case ID. Without a question the row's
+- **No case ID?** It is made from the question, the same in every file; `--id-from question` makes
+  it so also where there is one, to join traces that know no case ID. Without a question the row's
   number is the ID.
-- **Texts instead of IDs.** `--text-ids CORPUS` gives each exact text the ID it has there. A text that
-  is not there, or stands there under two IDs, is rejected.
+- **Texts instead of IDs.** `--text-ids CORPUS` gives each exact text the ID it has there. A text
+  that is not there, or stands there under two IDs, is rejected.
 - **Several systems** in one file: a run each, in `RUN-ID-SYSTEM/`, the worst exit code of all; or
   `--system NAME`. Repeated trials of one case are refused: keep one of them.
 - **Rejected** (`unmapped`) is every record that cannot be mapped, with its line and reason. The
   manifest has the presets under `presets`, and counts under `dropped` what nobody asked for.
-- **Ours in the end.** `ragtriage convert IN --from PRESET --out cases.jsonl` writes our own records.
+- **Ours in the end.** `ragtriage convert IN --from PRESET --out cases.jsonl` writes our records.
 """
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 from pathlib import Path
 from typing import Any
 
@@ -39,8 +40,6 @@ def test_an_id_is_text_exactly_as_it_is_written(text: str) -> None:
 
 @given(st.lists(st.integers() | st.text()))
 def test_lists_come_back_from_json_and_from_python(items: list[int | str]) -> None:
-    import json  # noqa: PLC0415 - used here alone
-
     expected = [str(item) for item in items]
     assert values.ids_of("required_ids", json.dumps(items)) == expected
     assert values.ids_of("required_ids", repr(items)) == expected
