@@ -13,7 +13,7 @@ import pytest
 import ragtriage
 from tests.read.presets.example_openinference import KIND
 from tests.read.presets.kit import as_json, asked, jsonl
-from tests.support import Command, Record, Writer, manifest_of
+from tests.support import ROOT, Command, Record, Writer, manifest_of
 
 HOME = as_json(
     {
@@ -203,6 +203,8 @@ def test_texts_become_ids_by_a_corpus(cli: Command, written: Writer, name: str) 
     found = converted(cli, path, "--from", preset, "--text-ids", corpus)
     assert [each["retrieved_ids"] for each in found] == [["n1", "n2"]]
     assert found[0]["question"] == "A?"
+    run = ragtriage.evaluate(path, preset=preset, text_ids=corpus, write=False)
+    assert [f["path"] for f in run.manifest["inputs"] if f["role"] == "text-ids"] == [str(corpus)]
     other = written([{"_id": "n1", "text": "one "}], "other.jsonl")
     cli("evaluate", path, "--from", preset, "--text-ids", other, "--no-write").refuses(
         "no passage of --text-ids has exactly this text"
@@ -390,3 +392,11 @@ def test_inspect_says_so_where_nothing_fits(cli: Command, written: Writer) -> No
     assert shown.code == 0
     assert "our own format" in shown.out
     assert f"ragtriage evaluate {own}\n" in shown.out
+
+
+def test_the_readme_shows_what_inspect_says(cli: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    excerpt = (ROOT / "README.md").read_text("utf-8").partition("```text\nfits  ")[2]
+    lines = ("fits  " + excerpt.partition("```")[0]).splitlines()
+    shown = cli("inspect", "data/formats/samples.csv").out.splitlines()
+    assert [line for line in shown if line in lines] == [line for line in lines if line != "\u2026"]
