@@ -10,10 +10,11 @@ if TYPE_CHECKING:
     from ragtriage.accepting import accept_run, accepted_run
     from ragtriage.agreement_run import Agreement, measure_agreement
     from ragtriage.comparing import Comparison, compare
+    from ragtriage.converting import convert
     from ragtriage.errors import InputError, RagtriageError, UsageError
     from ragtriage.history_run import History, build_history
     from ragtriage.leakage_run import Leakage, leakage
-    from ragtriage.pipeline import evaluate
+    from ragtriage.pipeline import evaluate, evaluate_systems
     from ragtriage.read.accepted import Accepted
     from ragtriage.run import Run
 
@@ -32,7 +33,9 @@ __all__ = [
     "accepted_run",
     "build_history",
     "compare",
+    "convert",
     "evaluate",
+    "evaluate_systems",
     "leakage",
     "measure_agreement",
 ]
@@ -47,11 +50,13 @@ _HOMES = {
     "UsageError": "ragtriage.errors",
     "Run": "ragtriage.run",
     "compare": "ragtriage.comparing",
+    "convert": "ragtriage.converting",
     "Comparison": "ragtriage.comparing",
     "accept_run": "ragtriage.accepting",
     "accepted_run": "ragtriage.accepting",
     "build_history": "ragtriage.history_run",
     "evaluate": "ragtriage.pipeline",
+    "evaluate_systems": "ragtriage.pipeline",
     "leakage": "ragtriage.leakage_run",
     "measure_agreement": "ragtriage.agreement_run",
 }

@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 import click
 
 from ragtriage.cli_explain import explain
+from ragtriage.cli_intake import convert, inspect
 from ragtriage.cli_options import (
     agreement_options,
     compare_options,
@@ -105,6 +106,7 @@ def evaluate(**flags: Any) -> int:
     INPUT: JSON lines, JSON, CSV, TSV or Parquet; files, folders, globs, or - for standard input.
     Exit code 0: all gates hold; 1: one failed; 2: arguments or input; 3: internal error.
     """
+    from ragtriage.cli_runs import evaluated  # noqa: PLC0415 - as above
     from ragtriage.request import build_request  # noqa: PLC0415 - polars loads only for real work
 
     under_prefect = flags.pop("prefect")
@@ -113,10 +115,7 @@ def evaluate(**flags: Any) -> int:
         told.settle(options)
         options, against = comparison_apart(options)
         request = build_request(options)
-        if against is not None:
-            runs = _flows_against if under_prefect else _run_against
-            return told.both(*runs(request, against))
-        return told.run(*_run(request, under_prefect=under_prefect))
+        return evaluated(told, request, against, under_prefect=under_prefect)
 
 
 @cli.command()
@@ -148,18 +147,19 @@ def compare(**flags: Any) -> int:
 @input_options
 def validate(**flags: Any) -> int:
     """Check an input and write nothing: exit code 0 or 2."""
-    from ragtriage.pipeline import check_request  # noqa: PLC0415 - as above
+    from ragtriage.pipeline import check_request, system_requests  # noqa: PLC0415 - as above
     from ragtriage.request import build_request  # noqa: PLC0415 - the same
 
     options = options_from(flags) | {"write": False}
     for name in TOLD:
         options.pop(name, None)
-    request = build_request(options)
-    lines = check_request(request, progress=progress())
-    print_report(
-        f"{lines.read:,} lines read: {lines.accepted:,} accepted, "
-        f"{lines.set_aside:,} set aside, {lines.blank:,} blank\n"
-    )
+    for each in system_requests(build_request(options)):
+        lines = check_request(each, progress=progress())
+        whose = "" if each.system is None else f"{each.system}: "
+        print_report(
+            f"{whose}{lines.read:,} lines read: {lines.accepted:,} accepted, "
+            f"{lines.set_aside:,} set aside, {lines.blank:,} blank\n"
+        )
     return EXIT_PASSED
 
 
@@ -272,13 +272,18 @@ def leakage(**flags: Any) -> int:
 @cli.command()
 @click.option("--example", metavar="CONTRACT", help="Print a starter file for a contract.")
 @click.option(
-    "--format", "format_", default="text", metavar="text|json|markdown|sql", help="How, or which."
+    "--format",
+    "format_",
+    default="text",
+    metavar="text|json|markdown|sql|formats",
+    help="How, or which.",
 )
 def schema(example: str | None, format_: str) -> int:
     """Print what may be read and what is written, from the models themselves.
 
     As text or JSON: inputs, contracts, rules, tables and metrics. As markdown: the written tables,
     for those who build dashboards on them. As sql: DuckDB views over reports/*/.
+    As formats: the presets that read other tools' files.
     """
     from ragtriage.publish import contract  # noqa: PLC0415 - as above
 
@@ -288,38 +293,8 @@ def schema(example: str | None, format_: str) -> int:
     return EXIT_PASSED
 
 
-cli.add_command(explain)
-cli.add_command(reference)
-
-
-def _run(request: Any, *, under_prefect: bool) -> tuple[Any, Any, dict[str, float]]:
-    """One evaluation: its report, its folder and its timings."""
-    if under_prefect:
-        from ragtriage.flows.server import run_under_prefect  # noqa: PLC0415 - only with --prefect
-
-        return *run_under_prefect(request), {}
-    from ragtriage.pipeline import run_request  # noqa: PLC0415 - as above
-
-    run = run_request(request, progress=progress())
-    return run.report, run.path, run.manifest["timings"]
-
-
-def _run_against(request: Any, against: Any) -> tuple[Any, Any, Any, Any]:
-    from ragtriage.comparing import evaluate_against  # noqa: PLC0415 - as above
-
-    run, done = evaluate_against(request, against, progress=progress())
-    return run.report, run.path, done.report, done.path
-
-
-def _flows_against(request: Any, against: Any) -> tuple[Any, Any, Any, Any]:
-    """Two flows, one after the other."""
-    from ragtriage.comparing import check_baseline  # noqa: PLC0415 - as above
-    from ragtriage.flows.server import compare_under_prefect  # noqa: PLC0415 - with --prefect
-
-    check_baseline(request, against)
-    report, path, _ = _run(request, under_prefect=True)
-    against = against.model_copy(update={"candidate": str(path)})
-    return report, path, *compare_under_prefect(against)
+for command in (explain, reference, inspect, convert):
+    cli.add_command(command)
 
 
 if __name__ == "__main__":

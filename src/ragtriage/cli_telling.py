@@ -64,6 +64,22 @@ class Telling:
         self._where(report, path)
         return self._code(report)
 
+    def several(self, runs: dict[str, tuple[Any, Any, dict[str, float]]]) -> int:
+        """An evaluation of each system, under its name; the worst of their exit codes."""
+        self._machines([report for report, _, _ in runs.values()], [])
+        if self._shown == "json":
+            reports = {name: report for name, (report, _, _) in runs.items()}
+            print_report(rendered({"systems": reports}, self._shown))
+        for name, (report, _, timings) in runs.items():
+            if self._shown != "json":
+                text = rendered(report, self._shown, self._detail, timings)
+                print_report(_headed(name, text, self._shown))
+        codes = []
+        for report, path, _ in runs.values():
+            self._where(report, path)
+            codes.append(self._code(report))
+        return max(codes)
+
     def comparison(self, report: Any, path: Any) -> int:
         """One comparison; its exit code."""
         self._machines([], [report])
@@ -190,6 +206,15 @@ class Telling:
             replace_file(Path(str(self._junit)), junit.document(suites))
         except RagtriageError as error:
             self._wrong = error
+
+
+def _headed(system: str, text: str, shown: str) -> str:
+    """A report under the name of its system."""
+    from ragtriage.publish.escape import prose, terminal  # noqa: PLC0415 - only for real work
+
+    if shown == "markdown":
+        return f"**System:** {prose(system)}\n\n{text}\n"
+    return f"== system: {terminal(system)}\n{text}\n\n"
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
@@ -38,14 +39,17 @@ class TextSource:
         resolver: KeyResolver,
         *,
         ignore_unknown: bool,
+        sparse: bool = False,
     ) -> None:
+        """`sparse`: a record that lacks an evidence list has not observed it."""
         self.file = file
         self._reader = reader
         self._resolver = resolver
         self._dtypes = dtypes(model)
         self._infos = infos(model)
         self._id_field = next(iter(self._dtypes))
-        self._evidence = {name for name, info in self._infos.items() if info.evidence}
+        evidence = {name for name, info in self._infos.items() if info.evidence}
+        self._evidence = set() if sparse else evidence
         self._examiner = Examiner(
             resolver, self._dtypes, self._infos, self._id_field, ignore_unknown=ignore_unknown
         )
@@ -62,7 +66,11 @@ class TextSource:
     def _indexed(self, index: FileIndex) -> FileIndex:
         profile = index.profile
         gate: Gate | None = None
+        dropped: Counter[str] = Counter()
+        led: dict[str, str] = {}
         for batch in self.batches():
+            dropped.update(batch.dropped)
+            led |= batch.mapping
             gate = gate or self.fitted(batch, profile)
             ids = gate.ids(batch.lines, batch.block) if gate else None
             if ids is not None and gate is not None:
@@ -72,6 +80,8 @@ class TextSource:
                 gate, ids = self._learn(batch, profile, gate)
             index.hashes.append(hash_ids(ids))
         self.conclude(index)
+        index.mapping |= {theirs: ours for theirs, ours in led.items() if theirs != ours}
+        index.dropped = dict(sorted((profile.dropped + dropped).items()))
         return index
 
     def conclude(self, index: FileIndex) -> None:
@@ -180,9 +190,12 @@ class TextSource:
         return gate, ids
 
     def _examine(self, batch: Batch, i: int) -> Examined:
-        if i in batch.broken:
-            return Examined(faults=[Fault("record", "json-syntax", batch.broken[i])])
-        return self._examiner.examine(batch.lines[i])
+        if i not in batch.broken:
+            return self._examiner.examine(batch.lines[i])
+        problem = batch.broken[i]
+        known = self._examiner.examine(batch.lines[i]).case_id if batch.lines[i] else None
+        fault = Fault("record", "json-syntax", problem) if isinstance(problem, str) else problem
+        return Examined(faults=[fault], case_id=known)
 
     def chunk(self, batch: Batch, index: FileIndex, gate: Gate, *, clean: bool) -> Chunk:
         """A batch as rows, with the faults of what is none."""

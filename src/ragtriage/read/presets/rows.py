@@ -1,0 +1,194 @@
+"""From their records to batches of ours, one by one, for presets where one record is one case."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any, BinaryIO, NamedTuple
+
+import msgspec
+
+from ragtriage.read.batches import Batch, BatchBuilder, Reader
+from ragtriage.read.faults import SURROGATE, Fault
+from ragtriage.read.files import InputFile
+from ragtriage.read.presets.base import CORPUS, Asked, UnmappableError
+from ragtriage.read.presets.foreign import Foreign, foreign_records
+from ragtriage.read.presets.paths import dig
+from ragtriage.read.presets.typed import typed
+from ragtriage.schemas.rules import message
+
+Record = dict[str, Any]
+OTHERS = "(records left out: of other systems, or within others)"
+
+
+class Row:
+    """One of their records, which notes what was looked at: the rest is dropped, and counted."""
+
+    def __init__(self, members: Record, asked: Asked, line: int = 0) -> None:
+        self.members = members
+        self.asked = asked
+        self.line = line
+        self._used: set[str] = set()
+
+    def get(self, *names: str) -> Any:
+        """The first of these keys that is there and not null."""
+        found = None
+        for name in names:
+            if name in self.members:
+                self._used.add(name)
+                if found is None:
+                    found = self.members[name]
+        return found
+
+    def has(self, name: str) -> bool:
+        """Is the key there, be it null?"""
+        return name in self.members
+
+    def use(self, name: str) -> None:
+        """Note a key as looked at."""
+        self._used.add(name)
+
+    def unused(self) -> list[str]:
+        """Keys that hold something nobody asked for."""
+        return [n for n, v in self.members.items() if n not in self._used and v is not None]
+
+
+MapRow = Callable[[Row], Record]
+
+
+class Mapped(NamedTuple):
+    """One of their records as our JSON, or why not.
+
+    `dropped`: keys nobody asked for. `mapping`: the user's paths that led somewhere.
+    """
+
+    line: bytes
+    problem: str | Fault
+    dropped: list[str]
+    mapping: dict[str, str]
+
+
+def row_reader(
+    map_row: MapRow, where: tuple[str, ...] = (), is_of: Callable[[Record, str], bool] | None = None
+) -> Callable[[Asked], Reader]:
+    """A reader for files whose every record is one case.
+
+    Args:
+        map_row: our fields from one of their records; null fields may be left out.
+        where: the paths where records may lie in a JSON document.
+        is_of: is the record this system's? Where a file holds several systems'.
+    """
+
+    def reader(asked: Asked) -> Reader:
+        def read(stream: BinaryIO, file: InputFile) -> Iterator[Batch]:
+            records = foreign_records(stream, file, where)
+            yield from batches_of(of_system(records, asked.system, is_of), map_row, asked)
+
+        return read
+
+    return reader
+
+
+def of_system(
+    records: Iterator[Foreign], system: str | None, is_of: Callable[[Record, str], bool] | None
+) -> Iterator[Foreign]:
+    """The records, others than the system's marked."""
+    if system is None or is_of is None:
+        yield from records
+        return
+    for foreign in records:
+        other = isinstance(foreign.value, dict) and not is_of(foreign.value, system)
+        yield replace(foreign, other=True) if other else foreign
+
+
+def batches_of(records: Iterator[Foreign], map_row: MapRow, asked: Asked) -> Iterator[Batch]:
+    """Their records, mapped one by one, in batches."""
+    builder = BatchBuilder(with_raws=True)
+    for foreign in records:
+        if foreign.blank:
+            builder.add_blank(foreign.blank)
+        elif foreign.other:
+            builder.drop([OTHERS])
+        else:
+            done = mapped(foreign, map_row, asked)
+            builder.drop(done.dropped)
+            builder.note(done.mapping)
+            builder.add(done.line, foreign.line, foreign.raw, done.problem)
+            if builder.full:
+                yield builder.take()
+    yield builder.take()
+
+
+def mapped(foreign: Foreign, map_row: MapRow, asked: Asked) -> Mapped:
+    """One record through a preset and the user's mapping."""
+    if foreign.problem:
+        return Mapped(b"", foreign.problem, [], {})
+    if not isinstance(foreign.value, dict):
+        fault = Fault("record", "not-an-object", message("not-an-object"))
+        return Mapped(b"", fault, [], {})
+    row = Row(foreign.value, asked, foreign.line)
+    record: Record = {}
+    try:
+        for name, value in map_row(row).items():
+            if value is not None:
+                record[name] = value
+        mapping = {} if asked.role == CORPUS else _apply_mapping(row, record)
+        if asked.role != CORPUS:
+            named(record, foreign.line, by_question=asked.by_question)
+        return Mapped(msgspec.json.encode(record), "", row.unused(), mapping)
+    except UnmappableError as error:
+        fault = Fault(error.field, "unmapped", error.why)
+        return Mapped(_identity(record, row), fault, [], {})
+    except UnicodeEncodeError:
+        return Mapped(b"", Fault("record", "encoding", SURROGATE), [], {})
+
+
+def named(record: Record, line: int, *, by_question: bool = False) -> None:
+    """Give a record without an ID one: of its question, else of its line.
+
+    The same question has the same ID in every file, so that runs pair by it; `by_question` sets
+    aside the ID that the record has.
+    """
+    question = record.get("question")
+    if record.get("case_id") is not None and not by_question:
+        return
+    if by_question and not isinstance(question, str):
+        raise UnmappableError("question", "no question to make the ID from (--id-from question)")
+    record["case_id"] = question_id(question) if isinstance(question, str) else f"row-{line}"
+
+
+def question_id(question: str) -> str:
+    """An ID from a question's own text."""
+    return "q-" + hashlib.sha256(question.strip().encode("utf-8", "replace")).hexdigest()[:16]
+
+
+def _apply_mapping(row: Row, record: Record) -> dict[str, str]:
+    """What the user maps, over what the preset took; the paths that led somewhere."""
+    led = {}
+    for path, name in row.asked.mapping.items():
+        inside = path.removeprefix(row.asked.within)
+        found, value = dig(row.members, inside)
+        if not found:
+            continue
+        led[path] = name
+        row.use(inside if inside in row.members else inside.split(".")[0].split("[")[0])
+        value = typed(name, value, row.asked.separator)
+        if name in ("case_id", "question"):
+            # Under our own name: an ID may be made from it.
+            record[name] = value
+            continue
+        if name != "tags":
+            record.pop(name, None)
+        # Under theirs: whether null means none depends on what the whole file has there.
+        record[path] = value
+    return led
+
+
+def _identity(record: Record, row: Row) -> bytes:
+    """As much as says whose record was refused."""
+    case_id = record.get("case_id")
+    if case_id is None:
+        given = (row.members.get(name) for name in ("case_id", "id", "qid", "query_id", "task_id"))
+        case_id = next((str(value) for value in given if isinstance(value, str | int)), None)
+    return b"" if case_id is None else msgspec.json.encode({"case_id": case_id})
