@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 import polars as pl
 
 from ragtriage.findings import DISJOINT, DisjointIds
+from ragtriage.funnel import Funnel
 from ragtriage.read.chunk import RowFault
 from ragtriage.split_groups import GROUP_ACROSS_SPLITS, SplitGroups
 from ragtriage.stages import PASS
@@ -52,6 +53,7 @@ class Tally:
     claim_labels: Counter[str] = field(default_factory=Counter)
     n_conflicts: int = 0
     abstention: Counter[tuple[str, str]] = field(default_factory=Counter)
+    funnel: Funnel = field(default_factory=Funnel)
     _findings: Counter[str] = field(default_factory=Counter)
     _examples: dict[str, list[str]] = field(default_factory=dict)
     _disjoint: DisjointIds = field(default_factory=DisjointIds)
@@ -59,6 +61,8 @@ class Tally:
     _failing: list[pl.DataFrame] = field(default_factory=list)
     _passing: list[pl.DataFrame] = field(default_factory=list)
     _ledger: list[pl.DataFrame] = field(default_factory=list)
+    _claims: list[pl.DataFrame] = field(default_factory=list)
+    _kept_rows: pl.DataFrame | None = None
 
     def check_lines(self, accepted: int) -> None:
         """Lines read = accepted + set aside + blank, by two counts that do not know each other."""
@@ -97,14 +101,17 @@ class Tally:
         self._add_findings(cases)
         self._disjoint.add(cases, ledger, _EXAMPLES)
         self._groups.add(cases)
+        self.funnel.add(cases, ledger)
         self._keep(cases, ledger)
 
     def add_claims(self, claims: pl.DataFrame) -> None:
-        """A chunk's claims: whose labels they have, and how many reviews overrode."""
+        """The claims of the chunk added last: whose labels they have, what reviews overrode."""
         proposed = claims.filter("proposed")
         for source, n in proposed.group_by("label_source").len().iter_rows():
             self.claim_labels[source or "none"] += n
         self.n_conflicts += int(proposed["conflict"].sum())
+        if self._kept_rows is not None:
+            self._claims.append(claims.join(self._kept_rows, on="row", how="semi").drop("row"))
 
     @property
     def totals(self) -> FileLines:
@@ -144,6 +151,10 @@ class Tally:
         ledger = pl.concat(self._ledger)
         return cases, ledger.join(cases.select("case_id"), on="case_id", how="semi")
 
+    def shown_claims(self) -> pl.DataFrame:
+        """The claims of those cases and of some more; no column where there is none."""
+        return pl.concat(self._claims) if self._claims else pl.DataFrame()
+
     def _add_abstention(self, cases: pl.DataFrame) -> None:
         scored = cases.filter("scored")
         counts = scored.group_by("is_answerable", "did_abstain").len()
@@ -168,6 +179,7 @@ class Tally:
         failing = self._room(cases, pl.col("stage") != PASS, self._failing)
         passing = self._room(cases, pl.col("stage") == PASS, self._passing)
         kept = pl.concat([failing, passing])
+        self._kept_rows = kept.select("row") if kept.height else None
         if kept.height:
             self._ledger.append(ledger.join(kept.select("row"), on="row", how="semi").drop("row"))
 

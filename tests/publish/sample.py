@@ -9,7 +9,15 @@ from collections import Counter
 from typing import Any, cast
 
 from ragtriage.metrics import REGISTRY
-from ragtriage.publish.document import CaseEntry, EvidenceRow, Report, StageRow, SummaryRow
+from ragtriage.publish.document import (
+    CaseEntry,
+    ClaimRow,
+    EvidenceRow,
+    FunnelRow,
+    Report,
+    StageRow,
+    SummaryRow,
+)
 
 HOSTILE = (
     "<script>alert(1)</script> [a](http://evil.example/x) ![i](//evil.example/i.png) @mention #1 "
@@ -55,6 +63,29 @@ def lost(ids: list[str], at: str, **changes: Any) -> EvidenceRow:
         "lost_at": at,
     }
     return evidence(ids, **absent | changes)
+
+
+def step(name: str, left: int, **changes: Any) -> FunnelRow:
+    """A step of the funnel; `lost` is the sum of `lost_by`."""
+    by: dict[str, int] = changes.pop("lost_by", {})
+    row = {"step": name, "left": left, "lost": sum(by.values()), "lost_by": by}
+    return cast(FunnelRow, row | {"unknown": 0, "unrecorded": 0} | changes)
+
+
+def claim(claim_id: str, **changes: Any) -> ClaimRow:
+    """A supported claim, but for `changes`."""
+    row = {
+        "claim_id": claim_id,
+        "proposed": True,
+        "required": False,
+        "supported": True,
+        "label_source": "inline",
+        "disputed": False,
+        "cited_ids": ["leave-2"],
+        "citation_valid": True,
+        "text": "Leave is pro rata.",
+    }
+    return cast(ClaimRow, row | changes)
 
 
 def case(case_id: str, stage: str, break_point: str | None = None, **changes: Any) -> CaseEntry:
@@ -103,6 +134,8 @@ def case(case_id: str, stage: str, break_point: str | None = None, **changes: An
             "ndcg_at_5": 0.9675,
         },
         "evidence": [evidence(["leave-2"])],
+        "claims": [],
+        "slices": {},
     }
     return cast(CaseEntry, entry | changes)
 
@@ -225,6 +258,8 @@ def hostile_case(case_id: str = HOSTILE) -> CaseEntry:
         cited_ids=[],
         metrics={HOSTILE: 0.5},
         evidence=[evidence([HOSTILE, "b"], retrieved_id=HOSTILE)],
+        claims=[claim(HOSTILE, label_source=HOSTILE, cited_ids=[HOSTILE], text=HOSTILE * 50)],
+        slices={HOSTILE: HOSTILE},
     )
 
 
@@ -381,6 +416,16 @@ def report() -> Report:
         },
         summary=_summary(),
         stages=_stages(cases),
+        funnel=[
+            step("required", 40),
+            step("corpus", 36, lost_by={"source": 2, "index": 1, "chunk": 1}),
+            step("retrieved", 30, lost_by={"retrieval": 6}, unrecorded=1),
+            step("top_k", 29, lost_by={"ranking": 1}, unrecorded=1),
+            step("context", 27, lost_by={"context": 1}, unknown=1),
+            step("cited", 27, unrecorded=27),
+            step("answered", 20, lost_by={"wrong-answer": 4}, unknown=3),
+        ],
+        funnel_bypassed=1,
         abstention=[
             {"answerable": "answerable", "answered": 32, "abstained": 1, "unknown": 1},
             {"answerable": "unanswerable", "answered": 1, "abstained": 2, "unknown": 1},
@@ -468,6 +513,7 @@ def hostile_report() -> Report:
         "disputed_omitted": 1,
     }
     made["abstention"][0]["answerable"] = HOSTILE
+    made["funnel"][1]["lost_by"] = {HOSTILE: 4}
     made["rejects"][HOSTILE] = 1
     made["limits"].append(HOSTILE)
     row = made["summary"][0]

@@ -169,6 +169,37 @@ class ReviewsEntry(TypedDict):
     disputed_omitted: int
 
 
+class FunnelRow(TypedDict):
+    """Requirements of the cases run that are left after one step from source to answer.
+
+    `step`: required, corpus, retrieved, top_k, context, cited or answered. `lost`: between the
+    step before and this one, `lost_by` as the ledger names it (`uncited` and `wrong-answer` at
+    the last two). `unknown`: the record does not say, followed no further. `unrecorded`: of
+    those left, for how many this step was not recorded.
+    """
+
+    step: str
+    left: int
+    lost: int
+    lost_by: dict[str, int]
+    unknown: int
+    unrecorded: int
+
+
+class ClaimRow(TypedDict):
+    """One claim of a case, proposed by the answer or required and not proposed."""
+
+    claim_id: str
+    proposed: bool
+    required: bool
+    supported: bool | None
+    label_source: str | None
+    disputed: bool
+    cited_ids: list[str] | None
+    citation_valid: bool | None
+    text: str | None
+
+
 class EvidenceRow(TypedDict):
     """One requirement of a case: the ledger's row."""
 
@@ -191,7 +222,10 @@ class EvidenceRow(TypedDict):
 
 
 class CaseEntry(TypedDict):
-    """One case: what was asked, what came back, where it broke."""
+    """One case: what was asked, what came back, where it broke.
+
+    `slices`: its value of each field named with `--slice`.
+    """
 
     case_id: str
     source_file: str
@@ -224,6 +258,8 @@ class CaseEntry(TypedDict):
     cited_ids: list[str] | None
     metrics: dict[str, float | int | bool | None]
     evidence: list[EvidenceRow]
+    claims: list[ClaimRow]
+    slices: dict[str, str]
 
 
 class Report(TypedDict):
@@ -233,6 +269,8 @@ class Report(TypedDict):
     about: dict[str, Any]
     summary: list[SummaryRow]
     stages: list[StageRow]
+    funnel: list[FunnelRow]
+    funnel_bypassed: int
     abstention: list[AbstentionRow]
     findings: list[FindingRow]
     rejects: dict[str, int]

@@ -183,7 +183,8 @@ def _first_cases(report: Report) -> Report:
 
 def write_outcome(outcome: Outcome, folder: RunFolder, timings: dict[str, float]) -> None:
     """Write what is left to write and let the folder appear."""
-    from ragtriage.publish import html, markdown  # noqa: PLC0415 - not needed where nothing is written
+    from ragtriage.publish import markdown  # noqa: PLC0415 - not needed where nothing is written
+    from ragtriage.publish.page import render as page  # noqa: PLC0415 - the same
 
     for name in ("summary", "stages", "findings", "gates"):
         folder.write_table(f"{name}.parquet", getattr(outcome, name))
@@ -192,6 +193,6 @@ def write_outcome(outcome: Outcome, folder: RunFolder, timings: dict[str, float]
     report = outcome.report
     folder.write_text("report.json", to_json(report))
     folder.write_text("report.md", markdown.render(report))
-    folder.write_text("report.html", html.render(_first_cases(report)))
+    folder.write_text("report.html", page.render(_first_cases(report)))
     folder.write_json("manifest.json", manifest(outcome, "complete", timings))
     folder.publish()
