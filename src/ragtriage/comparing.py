@@ -36,6 +36,7 @@ from ragtriage.read.runs import StoredRun, looks_like_run, open_run
 from ragtriage.request import EvaluateRequest
 from ragtriage.run import Run
 from ragtriage.schemas.results import Gates
+from ragtriage.without_text import nothing_quoted
 
 IN_MEMORY = "<in memory>"
 Given = StoredRun | pl.DataFrame | None
@@ -126,8 +127,9 @@ def compare_request(
 
     `given`: runs and frames that are in memory already.
     """
-    base, candidate = opened_sides(request, given, progress)
-    return compare_opened(base, candidate, request)
+    with nothing_quoted(no_text=request.no_text):
+        base, candidate = opened_sides(request, given, progress)
+        return compare_opened(base, candidate, request)
 
 
 def opened_sides(
@@ -245,7 +247,10 @@ def _check_place(request: CompareRequest) -> None:
 def _check_settings(base: StoredRun, request: EvaluateRequest, comparison: CompareRequest) -> None:
     parsed_gates(comparison, [base])
     planned = {"cutoffs": list(request.k), "config": request.model_dump(by_alias=True)}
-    comparability.refuse(comparability.settings(base.manifest, planned, comparison.allow))
+    found = comparability.settings(
+        base.manifest, planned, comparison.allow, no_text=comparison.no_text
+    )
+    comparability.refuse(found)
 
 
 def _stored(name: str, side: Given) -> StoredRun | None:

@@ -16,6 +16,7 @@ from ragtriage.read.files import find_files, fingerprint
 from ragtriage.request import EvaluateRequest, build_request
 from ragtriage.run import Run
 from ragtriage.tally import FileLines
+from ragtriage.without_text import nothing_quoted
 
 
 def evaluate(source: Any, **options: Any) -> Run:
@@ -74,8 +75,11 @@ def run_request(
     if folder is not None:
         folder.open()
     try:
-        evaluation = Evaluation(request, folder, run_id, keep_frames=keep_frames, progress=progress)
-        return evaluation.run(frame, started, digests)
+        with nothing_quoted(no_text=request.no_text):
+            evaluation = Evaluation(
+                request, folder, run_id, keep_frames=keep_frames, progress=progress
+            )
+            return evaluation.run(frame, started, digests)
     finally:
         if folder is not None:
             folder.close()
@@ -114,4 +118,5 @@ def check_request(request: EvaluateRequest, *, progress: Progress | None = None)
     """
     if not request.inputs and not request.cases:
         raise UsageError("no input; give a file, a folder, a glob or - (or --cases and --trace)")
-    return Evaluation(request, None, "", keep_frames=False, progress=progress).check()
+    with nothing_quoted(no_text=request.no_text):
+        return Evaluation(request, None, "", keep_frames=False, progress=progress).check()

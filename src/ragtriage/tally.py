@@ -15,6 +15,7 @@ from ragtriage.funnel import Funnel
 from ragtriage.read.chunk import RowFault
 from ragtriage.split_groups import GROUP_ACROSS_SPLITS, SplitGroups
 from ragtriage.stages import PASS
+from ragtriage.without_text import cases_without_text, columns_without_text
 
 SHOWN_CASES = 500
 _EXAMPLES = 10
@@ -37,9 +38,13 @@ class FileLines:
 
 @dataclass
 class Tally:
-    """Running counts of a run. `shown` limits the cases kept for the reports (None: all)."""
+    """Running counts of a run.
+
+    `shown` limits the cases kept for the reports (None: all); `texts`: are they kept with texts?
+    """
 
     shown: int | None = SHOWN_CASES
+    texts: bool = True
     lines: dict[str, FileLines] = field(default_factory=dict)
     rules: Counter[str] = field(default_factory=Counter)
     messages: list[str] = field(default_factory=list)
@@ -111,7 +116,8 @@ class Tally:
             self.claim_labels[source or "none"] += n
         self.n_conflicts += int(proposed["conflict"].sum())
         if self._kept_rows is not None:
-            self._claims.append(claims.join(self._kept_rows, on="row", how="semi").drop("row"))
+            kept = claims.join(self._kept_rows, on="row", how="semi").drop("row")
+            self._claims.append(kept if self.texts else columns_without_text(kept, "text"))
 
     @property
     def totals(self) -> FileLines:
@@ -188,7 +194,7 @@ class Tally:
         rows = cases.select(wanted).to_series().arg_true()
         if self.shown is not None:
             rows = rows.head(self.shown - sum(frame.height for frame in kept))
-        chosen = cases[rows]
+        chosen = cases[rows] if self.texts else cases_without_text(cases[rows])
         if chosen.height:
             kept.append(chosen)
         return chosen

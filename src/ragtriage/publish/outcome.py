@@ -20,6 +20,7 @@ from ragtriage.reviews.settle import DISPUTED
 from ragtriage.schemas.results import SCHEMA_VERSION
 from ragtriage.tally import SHOWN_CASES, FileLines, Tally
 from ragtriage.version import __version__
+from ragtriage.without_text import config_without_text
 
 
 @dataclass
@@ -143,6 +144,7 @@ def manifest(outcome: Outcome, status: str, timings: dict[str, float]) -> dict[s
     """What was run, on what, and how long each step took (seconds; 0 when times are pinned)."""
     request = outcome.request
     run = outcome.report["run"]
+    config = request.model_dump(by_alias=True, exclude={"out", "run_id"})
     return {
         "run_id": outcome.run_id,
         "status": status,
@@ -153,7 +155,7 @@ def manifest(outcome: Outcome, status: str, timings: dict[str, float]) -> dict[s
         "contract": request.contract,
         "cutoffs": run["cutoffs"],
         "normalizer": request.normalizer,
-        "config": request.model_dump(by_alias=True, exclude={"out", "run_id"}),
+        "config": config_without_text(config) if request.no_text else config,
         "mapping": run["mapping"],
         "fields": sorted(outcome.given.fields),
         "dropped": outcome.given.dropped,
