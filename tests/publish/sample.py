@@ -384,6 +384,7 @@ def report() -> Report:
             "cutoffs": [5, 20],
             "normalizer": "lower-whitespace",
             "on_invalid": "quarantine",
+            "no_text": False,
             "n_cases": len(cases),
             "n_not_run": 1,
             "n_pass": 11,

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any, TypedDict
 
+NO_TEXT = "texts are left out (--no-text): questions, answers, claims and raw records"
+
 
 class InputEntry(TypedDict):
     """One input file, as read."""
@@ -43,6 +45,7 @@ class RunEntry(TypedDict):
     cutoffs: list[int]
     normalizer: str
     on_invalid: str
+    no_text: bool
     n_cases: int
     n_not_run: int
     n_pass: int

@@ -9,7 +9,14 @@ from typing import Any, cast
 import polars as pl
 
 from ragtriage.metrics import Column
-from ragtriage.publish.document import InputEntry, LineCounts, Report, ReviewsEntry, RunEntry
+from ragtriage.publish.document import (
+    NO_TEXT,
+    InputEntry,
+    LineCounts,
+    Report,
+    ReviewsEntry,
+    RunEntry,
+)
 from ragtriage.publish.folder import RunFolder, to_json
 from ragtriage.publish.identity import is_pinned
 from ragtriage.publish.report import build_report
@@ -86,6 +93,7 @@ class Outcome:
             cutoffs=list(request.k),
             normalizer=request.normalizer,
             on_invalid=request.on_invalid,
+            no_text=request.no_text,
             n_cases=self.n_cases,
             n_not_run=self.n_not_run,
             n_pass=tally.n_pass,
@@ -104,6 +112,8 @@ class Outcome:
             f"slice {name}: more values than are kept apart; the rest is summed under `…`"
             for name in self.overflowed
         ]
+        if self.request.no_text:
+            notes.append(NO_TEXT)
         if self.given.dropped:
             first = list(self.given.dropped.items())[:10]
             names = ", ".join(f"{name} ({n:,})" for name, n in first)

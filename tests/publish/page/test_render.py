@@ -235,7 +235,7 @@ def test_what_to_look_at_first_starts_with_leaks(report: Report) -> None:
 def test_what_is_not_observed_stands_among_the_metrics(report: Report) -> None:
     text = _words(render(report))
     assert "fraction not observed: the input lacks claims" in text
-    assert text.index("not observed: the input") < text.index("Slices The warmer")
+    assert text.index("not observed: the input") < text.index("The warmer a cell")
 
 
 def test_claims_stand_with_their_labels(report: Report, sample: ModuleType) -> None:

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from ragtriage.publish import wording
-from ragtriage.publish.document import CaseEntry, Report
+from ragtriage.publish.document import CaseEntry, Report, RunEntry
 from ragtriage.publish.page.cases import case_details, slices_of
 from ragtriage.publish.page.first import Broken
 from ragtriage.publish.page.markup import NOTHING, Html, join, tag, void
@@ -25,16 +25,16 @@ def cases(report: Report, stages: list[Broken]) -> Html:
     numbered = list(enumerate(report["cases"], start=1))
     failing = [entry for entry in numbered if entry[1]["stage"] != "pass"]
     passing = [entry for entry in numbered if entry[1]["stage"] == "pass"]
-    k = report["run"]["cutoffs"][0]
+    run = report["run"]
     return section(
         "cases",
         "Cases that did not pass",
         _controls(stages, report["cases"]) if numbered else NOTHING,
         _omitted(report),
-        tag("div", *_details(failing, k, opened=_OPEN), id="failing")
+        tag("div", *_details(failing, run, opened=_OPEN), id="failing")
         if failing
         else tag("p", "None among the cases shown." if report["cases_omitted"] else "None."),
-        _passing(passing, k),
+        _passing(passing, run),
     )
 
 
@@ -46,22 +46,22 @@ def _omitted(report: Report) -> Html:
     return tag("p", told, tag("code", "cases/*.parquet"), ".", class_="notice")
 
 
-def _passing(passing: Numbered, k: int) -> Html:
+def _passing(passing: Numbered, run: RunEntry) -> Html:
     if not passing:
         return NOTHING
     return tag(
         "section",
         tag("h2", "Cases that passed", id="h-passing"),
         hint(f"{wording.count(len(passing), 'case')} shown."),
-        *_details(passing, k, opened=0),
+        *_details(passing, run, opened=0),
         id="passing",
         aria_labelledby="h-passing",
     )
 
 
-def _details(numbered: Numbered, k: int, *, opened: int) -> list[Html]:
+def _details(numbered: Numbered, run: RunEntry, *, opened: int) -> list[Html]:
     return [
-        case_details(number, case, k, is_open=place < opened)
+        case_details(number, case, run, is_open=place < opened)
         for place, (number, case) in enumerate(numbered)
     ]
 

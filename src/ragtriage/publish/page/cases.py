@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Sequence
 
 from ragtriage.publish import wording
-from ragtriage.publish.document import CaseEntry, ClaimRow, EvidenceRow
+from ragtriage.publish.document import CaseEntry, ClaimRow, EvidenceRow, RunEntry
 from ragtriage.publish.escape import first
 from ragtriage.publish.page.markup import NOTHING, Html, join, tag
 from ragtriage.publish.page.parts import badge, heads, hint, row_head, table
@@ -17,14 +17,15 @@ _CLAIMS = 50
 _TEXTS = 5
 _SIGNS = {"ok": "✓ ", "lost": "✗ ", "no": "○ ", "unknown": "? "}
 _ASKED = 200
+_LEFT_OUT = "left out (--no-text)"
 
 
-def case_details(place: int, case: CaseEntry, k: int, *, is_open: bool) -> Html:
+def case_details(place: int, case: CaseEntry, run: RunEntry, *, is_open: bool) -> Html:
     """A case that opens; `place` is its anchor, the data attributes are what filters read."""
     return tag(
         "details",
         tag("summary", *_summary(case)),
-        tag("div", *_body(case, k), class_="body"),
+        tag("div", *_body(case, run), class_="body"),
         class_="case",
         id=f"case-{place}",
         open=is_open,
@@ -58,12 +59,13 @@ def _summary(case: CaseEntry) -> Iterable[Html]:
         yield tag("span", line(case["question"], _ASKED), class_="asked", dir="auto")
 
 
-def _body(case: CaseEntry, k: int) -> Iterable[Html]:
+def _body(case: CaseEntry, run: RunEntry) -> Iterable[Html]:
     if case["next_check"]:
         told = line(case["next_check"], 600)
         yield tag("p", tag("strong", "Look first:"), " ", told, class_="next")
-    yield _paths(case, k)
-    yield tag("div", _expected(case), _answer(case), class_="beside")
+    yield _paths(case, run["cutoffs"][0])
+    hidden = run["no_text"]
+    yield tag("div", _expected(case, hidden=hidden), _answer(case, hidden=hidden), class_="beside")
     if case["claims"]:
         yield _claims(case["claims"])
     yield tag("dl", *_facts(case), class_="facts")
@@ -101,19 +103,20 @@ def _step(step: wording.Step) -> Html:
     )
 
 
-def _expected(case: CaseEntry) -> Html:
+def _expected(case: CaseEntry, *, hidden: bool) -> Html:
     if case["expected_answers"]:
         shown, rest = first(case["expected_answers"], _TEXTS)
         told = join([*(_quote(text) for text in shown), rest])
     else:
-        absent = "to abstain" if case["answerable"] is False else "not recorded"
+        absent = _LEFT_OUT if hidden else "not recorded"
+        absent = "to abstain" if case["answerable"] is False else absent
         told = tag("p", absent, class_="absent")
     return tag("div", tag("h3", "Expected"), told)
 
 
-def _answer(case: CaseEntry) -> Html:
+def _answer(case: CaseEntry, *, hidden: bool) -> Html:
     judged = wording.judged(case) + (", abstained" if case["abstained"] else "")
-    told = tag("p", "none recorded", class_="absent")
+    told = tag("p", _LEFT_OUT if hidden else "none recorded", class_="absent")
     if case["answer"] is not None:
         told = _quote(case["answer"] or "(empty)")
     return tag("div", tag("h3", "Answer ", tag("small", line(judged, 80))), told)
