@@ -10,15 +10,15 @@ from ragtriage.publish.page.parts import (
     aside,
     badge,
     bar,
+    head,
     heads,
     hint,
-    number,
     row_head,
     section,
     table,
     tone,
 )
-from ragtriage.publish.page.texts import line
+from ragtriage.publish.page.texts import attribute, line
 
 _NAMES = {
     "required": "required",
@@ -28,6 +28,12 @@ _NAMES = {
     "cited": "cited",
     "answered": "answered right",
 }
+_HEADS = [
+    head("Stage"),
+    head("Cases", kind="num own"),
+    head("Share of those run", kind="num own"),
+    *heads("What happened", "#See"),
+]
 _LOST = {"uncited": "not cited", "wrong-answer": "answer wrong"}
 
 
@@ -102,7 +108,7 @@ def stage_mix(report: Report, stages: list[Broken]) -> Html:
         _bar(ordered, total) if total else NOTHING,
         table(
             "Stages and break points",
-            heads("Stage", "#Cases", "#Share of those run", "What happened", "#Cases", "See"),
+            _HEADS,
             [row for stage in ordered for row in _rows(stage)],
             kind="stages",
         ),
@@ -138,8 +144,8 @@ def _rows(stage: Broken) -> list[Html]:
     height = len(stage.points)
     own = [
         tag("th", badge(stage.stage), scope="rowgroup" if height > 1 else "row", rowspan=height),
-        tag("td", f"{stage.n:,}", class_="num", rowspan=height),
-        tag("td", wording.percent(stage.share), bar(stage.share), class_="num", rowspan=height),
+        tag("td", f"{stage.n:,}", class_="num own", rowspan=height),
+        tag("td", wording.percent(stage.share), bar(stage.share), class_="num own", rowspan=height),
     ]
     rows = []
     for place, point in enumerate(stage.points):
@@ -153,20 +159,20 @@ def _point(stage: Broken, point: Point) -> list[Html]:
     words = line(point.words, 200) if point.name else NOTHING
     return [
         tag("td", words, escaped(" ") if words else NOTHING, name, class_="what-happened"),
-        number(point.n) if point.name else tag("td"),
-        tag("td", _see(stage, point)),
+        tag("td", _see(stage, point), class_="num"),
     ]
 
 
 def _see(stage: Broken, point: Point) -> Html:
+    """How many, as a link to those that the page shows."""
     if not point.cases:
-        return NOTHING
-    what = line(point.words, 200)
+        return escaped(f"{point.n:,}")
+    cases = wording.count(point.n, "case")
     return tag(
         "a",
-        "cases" if point.n > 1 else "case",
+        cases,
         href=f"#case-{point.cases[0]}",
         data_stage=stage.stage,
         data_point=point.name,
-        aria_label=f"Cases: {what}",
+        aria_label=f"{cases}: {attribute(point.words, 200)}",
     )

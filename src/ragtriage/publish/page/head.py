@@ -18,7 +18,7 @@ from ragtriage.publish.page.parts import (
     section,
     table,
 )
-from ragtriage.publish.page.texts import line
+from ragtriage.publish.page.texts import attribute, line
 
 _STAGES = 4
 _POINTS = 3
@@ -96,7 +96,7 @@ def _told(broken: Broken, cases: list[CaseEntry]) -> list[Html]:
         f"all {broken.n:,}",
         href=f"#case-{places[0]}" if places else "#cases",
         data_stage=broken.stage,
-        aria_label=f"All {broken.n:,} {wording.stage_words(broken.stage)} cases",
+        aria_label=f"all {broken.n:,} {attribute(wording.stage_words(broken.stage))} cases",
     )
     links = [case_link(place, cases[place - 1]) for place in places]
     check = next((point.next_check for point in broken.points if point.next_check), None)

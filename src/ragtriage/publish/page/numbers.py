@@ -153,8 +153,7 @@ def _slice(name: str, columns: list[str], lines: list[wording.SliceLine]) -> Htm
 
 def _sortable(name: str, kind: str | None = "num") -> Html:
     """A column head that a script makes a button of."""
-    shown = breakable(name)
-    return tag("th", shown, scope="col", class_=kind) if kind else head(name)
+    return head(breakable(name), kind=kind)
 
 
 def _slice_row(columns: list[str], told: wording.SliceLine) -> Html:

@@ -36,12 +36,14 @@ def table(
 
 def heads(*names: str) -> list[Html]:
     """Column heads; one that begins with # is a number's."""
-    return [head(name.removeprefix("#"), number=name.startswith("#")) for name in names]
+    return [
+        head(name.removeprefix("#"), kind="num" if name.startswith("#") else None) for name in names
+    ]
 
 
-def head(name: str, *, number: bool = False) -> Html:
+def head(name: str, *, kind: str | None = None) -> Html:
     """One column head."""
-    return tag("th", name, scope="col", class_="num" if number else None)
+    return tag("th", name, scope="col", class_=kind)
 
 
 def row_head(*children: str, **attributes: Attribute) -> Html:
