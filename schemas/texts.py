@@ -19,6 +19,7 @@ NULLED = (
 MARKED = ("error", "ambiguity")
 TEXT_FIELDS = (*NULLED, *MARKED)
 LEFT_OUT = "(text left out)"
+NO_TEXT = "texts are left out (--no-text): questions, answers, claims and raw records"
 # The member of a claim that is text, and that of a reviewer's label.
 CLAIM_TEXT = "text"
 REVIEW_TEXT = "note"

@@ -25,6 +25,7 @@ from ragtriage.publish.tables import reject_table
 from ragtriage.read.reviews import ReviewsInput, open_reviews
 from ragtriage.reviews.intake import Intake, take_in
 from ragtriage.reviews.settle import settle
+from ragtriage.schemas.texts import NO_TEXT
 from ragtriage.tally import Tally
 from ragtriage.without_text import (
     columns_without_text,
@@ -152,7 +153,10 @@ def _outcome(
             "disagreements": differing,
             "judge_disagreements": of_judges,
         },
-        notes=_notes(given, unlisted_pairs(pairs, rows)),
+        notes=[
+            *([NO_TEXT] if request.no_text else []),
+            *_notes(given, unlisted_pairs(pairs, rows)),
+        ],
     )
 
 

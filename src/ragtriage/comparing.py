@@ -127,9 +127,8 @@ def compare_request(
 
     `given`: runs and frames that are in memory already.
     """
-    with nothing_quoted(no_text=request.no_text):
-        base, candidate = opened_sides(request, given, progress)
-        return compare_opened(base, candidate, request)
+    base, candidate = opened_sides(request, given, progress)
+    return compare_opened(base, candidate, request)
 
 
 def opened_sides(
@@ -170,8 +169,9 @@ def finished_sides(request: CompareRequest) -> CompareRequest:
 def compare_opened(base: StoredRun, candidate: StoredRun, request: CompareRequest) -> Comparison:
     """Compare two opened runs, and write the comparison unless told not to."""
     started = f"{started_at():%Y-%m-%dT%H:%M:%SZ}"
-    result = compare_runs(base, candidate, request)
-    report = build_report(result, started)
+    with nothing_quoted(no_text=request.no_text):
+        result = compare_runs(base, candidate, request)
+        report = build_report(result, started)
     if not request.write:
         return _comparison(result, report, None)
     folder = RunFolder(request.out, result.run_id, replace=True)

@@ -23,7 +23,7 @@ from ragtriage.metrics import Column, columns_for
 from ragtriage.read.runs import StoredRun
 from ragtriage.schemas import comparison as tables
 from ragtriage.schemas.inputs import dtypes
-from ragtriage.schemas.texts import TEXT_FIELDS
+from ragtriage.schemas.texts import NO_TEXT, TEXT_FIELDS
 from ragtriage.stages import PASS
 from ragtriage.summary import STANDARD_SLICES
 from ragtriage.tally import SHOWN_CASES
@@ -218,7 +218,8 @@ class _Comparison:
         return details
 
     def _notes(self) -> list[str]:
-        notes = [
+        notes = [NO_TEXT] if self._request.no_text else []
+        notes += [
             f"slice {name}: more values than are kept apart; the rest is summed under `…`"
             for name in self._cells.overflowed
         ]

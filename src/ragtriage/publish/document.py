@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from typing import Any, TypedDict
 
-NO_TEXT = "texts are left out (--no-text): questions, answers, claims and raw records"
-
 
 class InputEntry(TypedDict):
     """One input file, as read."""

@@ -10,7 +10,6 @@ import polars as pl
 
 from ragtriage.metrics import Column
 from ragtriage.publish.document import (
-    NO_TEXT,
     InputEntry,
     LineCounts,
     Report,
@@ -25,6 +24,7 @@ from ragtriage.request import EvaluateRequest
 from ragtriage.reviews.book import ReviewBook
 from ragtriage.reviews.settle import DISPUTED
 from ragtriage.schemas.results import SCHEMA_VERSION
+from ragtriage.schemas.texts import NO_TEXT
 from ragtriage.tally import SHOWN_CASES, FileLines, Tally
 from ragtriage.version import __version__
 from ragtriage.without_text import config_without_text

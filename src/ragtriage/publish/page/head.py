@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ragtriage.publish import wording
-from ragtriage.publish.document import NO_TEXT, CaseEntry, GateRow, Report
+from ragtriage.publish.document import CaseEntry, GateRow, Report
 from ragtriage.publish.page.first import Broken, Point
 from ragtriage.publish.page.markup import NOTHING, Html, join, tag
 from ragtriage.publish.page.parts import (
@@ -19,6 +19,7 @@ from ragtriage.publish.page.parts import (
     table,
 )
 from ragtriage.publish.page.texts import attribute, line
+from ragtriage.schemas.texts import NO_TEXT
 
 _STAGES = 4
 _POINTS = 3
