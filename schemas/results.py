@@ -153,7 +153,7 @@ class Rejects(Table):
     rule: pl.String = column("the rule's stable ID", required=True)
     message: pl.String = column("what is wrong and what to do", required=True)
     raw: pl.String = column(
-        r"the record as it stood; bytes that are not UTF-8 as \xNN", required=True
+        r"the record as it stood; bytes that are not UTF-8 as \xNN", null="never otherwise"
     )
 
 

@@ -182,7 +182,10 @@ def test_hostile_text_is_no_command_in_other_commands(
         assert not obeyed(shown.err)
 
 
-def test_quiet_is_the_verdict_and_failed_gates(cli: Command, written: Writer) -> None:
+def test_quiet_is_the_verdict_and_failed_gates(
+    cli: Command, written: Writer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
     records = written([PASSES, FAILS])
     shown = cli("evaluate", records, *GATE, "--gate", "recall >= 0.1", "--quiet", "--no-write")
     assert shown.code == 1

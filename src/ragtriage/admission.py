@@ -22,6 +22,7 @@ from ragtriage.schemas.contracts import CONTRACTS
 from ragtriage.schemas.inputs import CaseRows, CorpusRows
 from ragtriage.tally import Tally
 from ragtriage.validate import Validator
+from ragtriage.without_text import fault_without_text
 
 
 class Admitted(NamedTuple):
@@ -90,6 +91,8 @@ class Admission:
         """Lines that were read, and records that are set aside."""
         for name, read, blank in counts:
             self._tally.add_lines(name, read, blank)
+        if faults and self._request.no_text:
+            faults = [fault_without_text(fault) for fault in faults]
         if faults:
             self._tally.add_faults(faults)
             self._reject(faults)

@@ -33,6 +33,7 @@ class AgreementRequest(BaseModel):
     out: StrictStr = "reports"
     run_id: StrictStr | None = None
     write: bool = True
+    no_text: bool = False
 
     @field_validator("run_id")
     @classmethod

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,14 @@ from ragtriage.publish.tables import reject_table
 from ragtriage.read.reviews import ReviewsInput, open_reviews
 from ragtriage.reviews.intake import Intake, take_in
 from ragtriage.reviews.settle import settle
+from ragtriage.schemas.texts import NO_TEXT
 from ragtriage.tally import Tally
+from ragtriage.without_text import (
+    columns_without_text,
+    fault_without_text,
+    nothing_quoted,
+    voices_without_text,
+)
 
 
 @dataclass(repr=False)
@@ -76,7 +83,8 @@ def run_agreement(request: AgreementRequest) -> Agreement:
     if folder is not None:
         folder.open()
     try:
-        return _carried_out(request, run_id, f"{started:%Y-%m-%dT%H:%M:%SZ}", folder)
+        with nothing_quoted(no_text=request.no_text):
+            return _carried_out(request, run_id, f"{started:%Y-%m-%dT%H:%M:%SZ}", folder)
     finally:
         if folder is not None:
             folder.close()
@@ -88,6 +96,8 @@ def _carried_out(
     start = time.perf_counter()
     given = open_reviews(request.reviews, request)
     intake = take_in(given)
+    if request.no_text:
+        intake = replace(intake, faults=[fault_without_text(fault) for fault in intake.faults])
     tally = _tallied(intake)
     read = time.perf_counter()
     outcome = _outcome(request, run_id, started, given, intake, tally)
@@ -124,6 +134,11 @@ def _outcome(
     rows = intake.rows
     settled = settle(rows)
     pairs = pair_table(rows)
+    differing = human_disagreements(rows, settled)
+    of_judges = judge_disagreements(rows, settled)
+    if request.no_text:
+        differing = voices_without_text(differing)
+        of_judges = columns_without_text(voices_without_text(of_judges), "judge_note")
     return AgreementOutcome(
         request=request,
         run_id=run_id,
@@ -135,10 +150,13 @@ def _outcome(
         tables={
             "pairs": pairs,
             "judges": judge_table(rows, settled, request.min_validated),
-            "disagreements": human_disagreements(rows, settled),
-            "judge_disagreements": judge_disagreements(rows, settled),
+            "disagreements": differing,
+            "judge_disagreements": of_judges,
         },
-        notes=_notes(given, unlisted_pairs(pairs, rows)),
+        notes=[
+            *([NO_TEXT] if request.no_text else []),
+            *_notes(given, unlisted_pairs(pairs, rows)),
+        ],
     )
 
 

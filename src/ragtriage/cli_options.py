@@ -26,6 +26,7 @@ def _all(options: Sequence[Decorator]) -> Decorator:
     return decorate
 
 
+_NO_TEXT = click.option("--no-text", is_flag=True, help=WORDS["no_text"])
 _READING: list[Decorator] = [
     click.option("--corpus", multiple=True, metavar="FILE", help=WORDS["corpus"]),
     click.option("--reviews", multiple=True, metavar="FILE", help=WORDS["reviews"]),
@@ -53,6 +54,7 @@ _READING: list[Decorator] = [
         help=WORDS["min_validated"],
     ),
     click.option("--on-invalid", metavar="fail|quarantine", help=WORDS["on_invalid"]),
+    _NO_TEXT,
     click.option("--config", metavar="FILE.toml", help="Any of these options in a file."),
 ]
 _SCORING: list[Decorator] = [
@@ -164,6 +166,7 @@ agreement_options = _all(
         click.option("--out", metavar="DIR", help="Where the folder is written [reports/]."),
         click.option("--run-id", metavar="ID", help="The folder is agreement-ID."),
         click.option("--no-write", is_flag=True, help="Print only."),
+        _NO_TEXT,
         click.option("--format", "format_", metavar="|".join(FORMATS), help="What stdout shows."),
     ]
 )
@@ -210,6 +213,7 @@ leakage_flags = _all(
         click.option("--out", metavar="DIR", help="Where the folder is written [reports/]."),
         click.option("--run-id", metavar="ID", help="The folder is leakage-ID."),
         click.option("--no-write", is_flag=True, help="Print only."),
+        _NO_TEXT,
         click.option("--format", "format_", metavar="|".join(FORMATS), help="What stdout shows."),
     ]
 )

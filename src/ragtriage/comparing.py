@@ -36,6 +36,7 @@ from ragtriage.read.sources import files_for
 from ragtriage.request import EvaluateRequest
 from ragtriage.run import Run
 from ragtriage.schemas.results import Gates
+from ragtriage.without_text import nothing_quoted
 
 IN_MEMORY = "<in memory>"
 Given = StoredRun | pl.DataFrame | None
@@ -168,8 +169,9 @@ def finished_sides(request: CompareRequest) -> CompareRequest:
 def compare_opened(base: StoredRun, candidate: StoredRun, request: CompareRequest) -> Comparison:
     """Compare two opened runs, and write the comparison unless told not to."""
     started = f"{started_at():%Y-%m-%dT%H:%M:%SZ}"
-    result = compare_runs(base, candidate, request)
-    report = build_report(result, started)
+    with nothing_quoted(no_text=request.no_text):
+        result = compare_runs(base, candidate, request)
+        report = build_report(result, started)
     if not request.write:
         return _comparison(result, report, None)
     folder = RunFolder(request.out, result.run_id, replace=True)
@@ -246,7 +248,10 @@ def _check_place(request: CompareRequest) -> None:
 def _check_settings(base: StoredRun, request: EvaluateRequest, comparison: CompareRequest) -> None:
     parsed_gates(comparison, [base])
     planned = {"cutoffs": list(request.k), "config": request.model_dump(by_alias=True)}
-    comparability.refuse(comparability.settings(base.manifest, planned, comparison.allow))
+    found = comparability.settings(
+        base.manifest, planned, comparison.allow, no_text=comparison.no_text
+    )
+    comparability.refuse(found)
 
 
 def _stored(name: str, side: Given) -> StoredRun | None:

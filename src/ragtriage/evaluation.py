@@ -42,6 +42,7 @@ from ragtriage.schemas import results
 from ragtriage.scoring import Scored, score
 from ragtriage.summary import STANDARD_SLICES, Summary
 from ragtriage.tally import SHOWN_CASES, FileLines, Tally
+from ragtriage.without_text import cases_without_text, columns_without_text
 
 _TABLES = ("cases", "evidence", "claims", "rejects")
 Progress = Callable[[str, int], None]
@@ -69,7 +70,8 @@ class Evaluation:
         self._progress = progress or (lambda _step, _lines: None)
         self._gates = _parsed_gates(request)
         self._about = load_about(request.about) if request.about else {}
-        self._tally = Tally(shown=None if request.all_cases else SHOWN_CASES)
+        shown = None if request.all_cases else SHOWN_CASES
+        self._tally = Tally(shown=shown, texts=not request.no_text)
         self._kept: dict[str, list[pl.DataFrame]] = {name: [] for name in _TABLES}
         self._parts = dict.fromkeys(_TABLES, 0)
         self._timings: dict[str, float] = {}
@@ -149,11 +151,13 @@ class Evaluation:
                     self._intervals.add(scored.cases)
                 self._tally.add_cases(scored.cases, scored.ledger)
             with self._timed("write"):
-                self._write("cases", case_table(scored.cases, full))
+                self._write("cases", case_table(self._told(scored.cases), full))
                 self._write("evidence", evidence_table(scored.ledger))
                 if "claims" in admission.given.fields:
                     self._tally.add_claims(scored.claims)
-                    self._write("claims", claims_table(scored.claims))
+                    claims = claims_table(scored.claims)
+                    hidden = ("text",) if self._request.no_text else ()
+                    self._write("claims", columns_without_text(claims, *hidden))
             del admitted, scored
         taken_in -= admission.set_aside_reviews()
         if not self._request.cases:
@@ -182,6 +186,10 @@ class Evaluation:
             return score(
                 admitted.cases, self._request, full, fields, admission.corpus, admitted.reviews
             )
+
+    def _told(self, cases: pl.DataFrame) -> pl.DataFrame:
+        """Cases as far as they may be written."""
+        return cases_without_text(cases) if self._request.no_text else cases
 
     def _reject(self, faults: list[RowFault]) -> None:
         self._write("rejects", reject_table(faults))

@@ -53,6 +53,7 @@ class LeakageRequest(BaseModel):
     out: StrictStr = "reports"
     run_id: StrictStr | None = None
     write: bool = True
+    no_text: bool = False
 
     @field_validator("run_id")
     @classmethod

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,7 @@ from ragtriage.splits.families import families_of
 from ragtriage.splits.intake import Intake, take_in
 from ragtriage.splits.prompts import Haystack, PromptText
 from ragtriage.tally import Tally
+from ragtriage.without_text import fault_without_text, nothing_quoted
 
 
 @dataclass(repr=False)
@@ -81,7 +82,8 @@ def run_leakage(request: LeakageRequest) -> Leakage:
     if folder is not None:
         folder.open()
     try:
-        return _carried_out(request, run_id, f"{started:%Y-%m-%dT%H:%M:%SZ}", folder)
+        with nothing_quoted(no_text=request.no_text):
+            return _carried_out(request, run_id, f"{started:%Y-%m-%dT%H:%M:%SZ}", folder)
     finally:
         if folder is not None:
             folder.close()
@@ -93,12 +95,16 @@ def _carried_out(
     start = time.perf_counter()
     given = open_questions(request.cases, request, folder.spill if folder else None)
     intake = take_in(given)
+    if request.no_text:
+        intake = replace(intake, faults=[fault_without_text(fault) for fault in intake.faults])
     tally = _tallied(intake)
     prompts = read_prompts(request.against, request.cases) if request.against else None
     cases = _to_be_examined(request, intake, tally)
     held_out = _held_out(cases, request)
     read = time.perf_counter()
     examined = _examined(request, cases, prompts, held_out)
+    if request.no_text:
+        examined = examined.without_text()
     outcome = LeakageOutcome(
         request=request,
         run_id=run_id,

@@ -95,4 +95,5 @@ class NightlyRequest(BaseModel):
             seed=self.evaluate.seed,
             out=self.out,
             all_cases=self.evaluate.all_cases,
+            no_text=self.evaluate.no_text,
         )

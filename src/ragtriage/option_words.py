@@ -40,6 +40,7 @@ WORDS = {
     "min_citation_coverage": "Least citation coverage.",
     "min_citation_validity": "Least citation validity.",
     "out": "Where runs are written [reports/].",
+    "no_text": "IDs, labels and numbers alone: no question, answer, claim or raw line anywhere.",
     "all_cases": "Every case in the reports, not the first 500.",
     "cases": "Cases, apart from their traces.",
     "trace": "Traces, joined by case ID.",

@@ -182,7 +182,9 @@ def comparison_apart(options: dict[str, Any]) -> tuple[dict[str, Any], CompareRe
     gates = options.get("gate", ())
     options["gate"] = tuple(text for text in gates if not is_for_two_runs(str(text)))
     for_two["gate"] = tuple(text for text in gates if is_for_two_runs(str(text)))
-    shared = {n: options[n] for n in ("out", "write", "all_cases", "slice") if n in options}
+    shared = {
+        n: options[n] for n in ("out", "write", "all_cases", "no_text", "slice") if n in options
+    }
     return options, build_compare_request({"base": baseline, "candidate": ""} | shared | for_two)
 
 

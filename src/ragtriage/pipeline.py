@@ -20,6 +20,7 @@ from ragtriage.read.sources import files_for
 from ragtriage.request import EvaluateRequest, build_request
 from ragtriage.run import Run
 from ragtriage.tally import FileLines
+from ragtriage.without_text import nothing_quoted
 
 
 def evaluate(source: Any, **options: Any) -> Run:
@@ -99,15 +100,16 @@ def run_request(
     if folder is not None:
         folder.open()
     try:
-        for once in (True, False):
-            evaluation = Evaluation(
-                request, folder, run_id, keep_frames=keep_frames, progress=progress, once=once
-            )
-            try:
-                return evaluation.run(frame, started, digests)
-            except Mistaken:
-                if folder is not None:
-                    folder.clear()
+        with nothing_quoted(no_text=request.no_text):
+            for once in (True, False):
+                evaluation = Evaluation(
+                    request, folder, run_id, keep_frames=keep_frames, progress=progress, once=once
+                )
+                try:
+                    return evaluation.run(frame, started, digests)
+                except Mistaken:
+                    if folder is not None:
+                        folder.clear()
         raise AssertionError("two passes are never mistaken")
     finally:
         if folder is not None:
@@ -196,4 +198,5 @@ def check_request(request: EvaluateRequest, *, progress: Progress | None = None)
     _require_input(request)
     request = settled(request)
     check_one_system(request)
-    return Evaluation(request, None, "", keep_frames=False, progress=progress).check()
+    with nothing_quoted(no_text=request.no_text):
+        return Evaluation(request, None, "", keep_frames=False, progress=progress).check()

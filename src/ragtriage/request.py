@@ -25,6 +25,7 @@ from ragtriage.option_words import WORDS
 from ragtriage.schemas.agreement import MIN_VALIDATED
 from ragtriage.schemas.contracts import CONTRACTS
 from ragtriage.schemas.inputs import CASE_FIELDS, Cases, dtypes
+from ragtriage.schemas.texts import TEXT_FIELDS
 
 # Longer rankings than this are cut by nothing that anybody evaluates.
 LARGEST_CUTOFF = 2**31 - 1
@@ -119,6 +120,7 @@ class EvaluateRequest(FormatOptions):
     run_id: StrictStr | None = None
     write: bool = True
     all_cases: bool = False
+    no_text: bool = False
 
     @field_validator("k")
     @classmethod
@@ -173,6 +175,8 @@ class EvaluateRequest(FormatOptions):
             raise ValueError("--cases and --trace go together; a file with both needs neither")
         if self.judge is not None and not self.reviews:
             raise ValueError("--judge needs --reviews: the file that holds the judge's labels")
+        if self.no_text and (texts := [name for name in self.slice if name in TEXT_FIELDS]):
+            raise ValueError(f"--slice {texts[0]} would show texts, which --no-text leaves out")
         given = [
             *self.inputs,
             *self.cases,

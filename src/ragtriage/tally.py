@@ -15,6 +15,7 @@ from ragtriage.funnel import Funnel
 from ragtriage.read.chunk import RowFault
 from ragtriage.split_groups import GROUP_ACROSS_SPLITS, SplitGroups
 from ragtriage.stages import PASS
+from ragtriage.without_text import cases_without_text, columns_without_text
 
 SHOWN_CASES = 500
 _EXAMPLES = 10
@@ -37,9 +38,13 @@ class FileLines:
 
 @dataclass
 class Tally:
-    """Running counts of a run. `shown` limits the cases kept for the reports (None: all)."""
+    """Running counts of a run.
+
+    `shown` limits the cases kept for the reports (None: all); `texts`: are they kept with texts?
+    """
 
     shown: int | None = SHOWN_CASES
+    texts: bool = True
     lines: dict[str, FileLines] = field(default_factory=dict)
     rules: Counter[str] = field(default_factory=Counter)
     messages: list[str] = field(default_factory=list)
@@ -61,6 +66,8 @@ class Tally:
     _failing: list[pl.DataFrame] = field(default_factory=list)
     _passing: list[pl.DataFrame] = field(default_factory=list)
     _ledger: list[pl.DataFrame] = field(default_factory=list)
+    _claims: list[pl.DataFrame] = field(default_factory=list)
+    _kept_rows: pl.DataFrame | None = None
 
     def check_lines(self, accepted: int) -> None:
         """Lines read = accepted + set aside + blank, by two counts that do not know each other."""
@@ -103,11 +110,14 @@ class Tally:
         self._keep(cases, ledger)
 
     def add_claims(self, claims: pl.DataFrame) -> None:
-        """A chunk's claims: whose labels they have, and how many reviews overrode."""
+        """The claims of the chunk added last: whose labels they have, what reviews overrode."""
         proposed = claims.filter("proposed")
         for source, n in proposed.group_by("label_source").len().iter_rows():
             self.claim_labels[source or "none"] += n
         self.n_conflicts += int(proposed["conflict"].sum())
+        if self._kept_rows is not None:
+            kept = claims.join(self._kept_rows, on="row", how="semi").drop("row")
+            self._claims.append(kept if self.texts else columns_without_text(kept, "text"))
 
     @property
     def totals(self) -> FileLines:
@@ -147,6 +157,10 @@ class Tally:
         ledger = pl.concat(self._ledger)
         return cases, ledger.join(cases.select("case_id"), on="case_id", how="semi")
 
+    def shown_claims(self) -> pl.DataFrame:
+        """The claims of those cases and of some more; no column where there is none."""
+        return pl.concat(self._claims) if self._claims else pl.DataFrame()
+
     def _add_abstention(self, cases: pl.DataFrame) -> None:
         scored = cases.filter("scored")
         counts = scored.group_by("is_answerable", "did_abstain").len()
@@ -171,6 +185,7 @@ class Tally:
         failing = self._room(cases, pl.col("stage") != PASS, self._failing)
         passing = self._room(cases, pl.col("stage") == PASS, self._passing)
         kept = pl.concat([failing, passing])
+        self._kept_rows = kept.select("row") if kept.height else None
         if kept.height:
             self._ledger.append(ledger.join(kept.select("row"), on="row", how="semi").drop("row"))
 
@@ -179,7 +194,7 @@ class Tally:
         rows = cases.select(wanted).to_series().arg_true()
         if self.shown is not None:
             rows = rows.head(self.shown - sum(frame.height for frame in kept))
-        chosen = cases[rows]
+        chosen = cases[rows] if self.texts else cases_without_text(cases[rows])
         if chosen.height:
             kept.append(chosen)
         return chosen

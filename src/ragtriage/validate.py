@@ -131,7 +131,7 @@ class Validator:
                 repeats.append(self._repeat(place, fault.case_id, fault.raw))
         return repeats
 
-    def _repeat(self, place: Place, case_id: str, raw: str) -> RowFault:
+    def _repeat(self, place: Place, case_id: str, raw: str | None) -> RowFault:
         return repeat_fault(place, case_id, raw, self._duplicates, field=self._id_field)
 
 

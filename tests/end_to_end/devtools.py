@@ -105,6 +105,18 @@ class Page:
         scheme = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]
         self.ask("Emulation.setEmulatedMedia", features=scheme)
 
+    def press(self, key: str, code: int, text: str = "") -> None:
+        """Press and release a key: its name, its code, and the text it types."""
+        known = {"key": key, "windowsVirtualKeyCode": code}
+        down = known | ({"text": text} if text else {})
+        self.ask("Input.dispatchKeyEvent", type="keyDown", **down)
+        self.ask("Input.dispatchKeyEvent", type="keyUp", **known)
+
+    def overflow(self) -> int:
+        """By how many pixels the page is wider than its window."""
+        wide: int = self.run("document.documentElement.scrollWidth - innerWidth")
+        return max(0, wide)
+
     def screenshot(self, path: Path) -> None:
         """What is seen."""
         path.write_bytes(base64.b64decode(self.ask("Page.captureScreenshot")["data"]))

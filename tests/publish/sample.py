@@ -11,6 +11,7 @@ from typing import Any, cast
 from ragtriage.metrics import REGISTRY
 from ragtriage.publish.document import (
     CaseEntry,
+    ClaimRow,
     EvidenceRow,
     FunnelRow,
     Report,
@@ -64,6 +65,29 @@ def lost(ids: list[str], at: str, **changes: Any) -> EvidenceRow:
     return evidence(ids, **absent | changes)
 
 
+def step(name: str, left: int, **changes: Any) -> FunnelRow:
+    """A step of the funnel; `lost` is the sum of `lost_by`."""
+    by: dict[str, int] = changes.pop("lost_by", {})
+    row = {"step": name, "left": left, "lost": sum(by.values()), "lost_by": by}
+    return cast(FunnelRow, row | {"unknown": 0, "unrecorded": 0} | changes)
+
+
+def claim(claim_id: str, **changes: Any) -> ClaimRow:
+    """A supported claim, but for `changes`."""
+    row = {
+        "claim_id": claim_id,
+        "proposed": True,
+        "required": False,
+        "supported": True,
+        "label_source": "inline",
+        "disputed": False,
+        "cited_ids": ["leave-2"],
+        "citation_valid": True,
+        "text": "Leave is pro rata.",
+    }
+    return cast(ClaimRow, row | changes)
+
+
 def case(case_id: str, stage: str, break_point: str | None = None, **changes: Any) -> CaseEntry:
     """A case of a stage; everything else is ordinary unless `changes` say otherwise."""
     entry = {
@@ -110,6 +134,8 @@ def case(case_id: str, stage: str, break_point: str | None = None, **changes: An
             "ndcg_at_5": 0.9675,
         },
         "evidence": [evidence(["leave-2"])],
+        "claims": [],
+        "slices": {},
     }
     return cast(CaseEntry, entry | changes)
 
@@ -232,6 +258,8 @@ def hostile_case(case_id: str = HOSTILE) -> CaseEntry:
         cited_ids=[],
         metrics={HOSTILE: 0.5},
         evidence=[evidence([HOSTILE, "b"], retrieved_id=HOSTILE)],
+        claims=[claim(HOSTILE, label_source=HOSTILE, cited_ids=[HOSTILE], text=HOSTILE * 50)],
+        slices={HOSTILE: HOSTILE},
     )
 
 
@@ -342,30 +370,6 @@ def _stages(cases: list[CaseEntry]) -> list[StageRow]:
     return rows
 
 
-def _funnel() -> list[FunnelRow]:
-    """44 requirements of the cases run; 36 delivered."""
-    told: list[tuple[str, int, dict[str, int], int, int]] = [
-        ("required", 44, {}, 0, 0),
-        ("corpus", 43, {"source": 1}, 0, 10),
-        ("retrieved", 41, {"retrieval": 2}, 0, 1),
-        ("top_k", 38, {"ranking": 3}, 0, 1),
-        ("context", 36, {"context": 1}, 1, 2),
-        ("cited", 30, {"uncited": 6}, 0, 3),
-        ("answered", 21, {"wrong-answer": 5}, 4, 0),
-    ]
-    return [
-        FunnelRow(
-            step=step,
-            left=left,
-            lost=sum(by.values()),
-            lost_by=by,
-            unknown=unknown,
-            unrecorded=unrecorded,
-        )
-        for step, left, by, unknown, unrecorded in told
-    ]
-
-
 def report() -> Report:
     """The whole report, fresh on every call."""
     cases = _retrieval_cases() + _other_cases() + _passing_cases()
@@ -380,6 +384,7 @@ def report() -> Report:
             "cutoffs": [5, 20],
             "normalizer": "lower-whitespace",
             "on_invalid": "quarantine",
+            "no_text": False,
             "n_cases": len(cases),
             "n_not_run": 1,
             "n_pass": 11,
@@ -416,7 +421,15 @@ def report() -> Report:
         ],
         summary=_summary(),
         stages=_stages(cases),
-        funnel=_funnel(),
+        funnel=[
+            step("required", 40),
+            step("corpus", 36, lost_by={"source": 2, "index": 1, "chunk": 1}),
+            step("retrieved", 30, lost_by={"retrieval": 6}, unrecorded=1),
+            step("top_k", 29, lost_by={"ranking": 1}, unrecorded=1),
+            step("context", 27, lost_by={"context": 1}, unknown=1),
+            step("cited", 27, unrecorded=27),
+            step("answered", 20, lost_by={"wrong-answer": 4}, unknown=3),
+        ],
         funnel_bypassed=1,
         abstention=[
             {"answerable": "answerable", "answered": 32, "abstained": 1, "unknown": 1},
@@ -506,6 +519,7 @@ def hostile_report() -> Report:
         "disputed_omitted": 1,
     }
     made["abstention"][0]["answerable"] = HOSTILE
+    made["funnel"][1]["lost_by"] = {HOSTILE: 4}
     made["rejects"][HOSTILE] = 1
     made["limits"].append(HOSTILE)
     row = made["summary"][0]

@@ -45,6 +45,8 @@ REVIEWED: dict[str, tuple[tuple[str, str, str], ...]] = {
     "duplicate-review": (("null", "ana", "human"), ("null", "ana", "human")),
     "unknown-claim": (('"c"', "ana", "human"),),
 }
+# Of files that are read by a preset.
+MAPPED = {"unmapped": '{"case_id": "a", "expected_behavior": "dance"}'}
 CLAIM = '{"claim_id": "c", "supported": true}'
 BREAKS["duplicate-claim-id"] %= (CLAIM, CLAIM)
 BREAKS["grade-conflict"] %= ('{"id": "p", "grade": 1}', '{"id": "p", "grade": 2}')
@@ -56,6 +58,9 @@ def broken(rule: str, written: Writer) -> tuple[list[object], Path]:
         rows = "\n".join(REVIEW % row for row in REVIEWED[rule])
         cases, reviews = written(GOOD, "cases.jsonl"), written(rows, "reviews.jsonl")
         return [cases, "--reviews", reviews], cases.parent
+    if rule in MAPPED:
+        path = written(MAPPED[rule])
+        return [path, "--from", "records"], path.parent
     content = BREAKS[rule]
     if isinstance(content, tuple):
         cases, trace = written(content[0], "cases.jsonl"), written(content[1], "trace.jsonl")
@@ -70,7 +75,7 @@ def test_every_rule_can_be_broken_and_breaks_alone(
 ) -> None:
     inputs, out = broken(rule, written)
     cli("validate", *inputs).refuses(f"[{rule}]")
-    if len(inputs) == 1:
+    if rule not in REVIEWED and "--cases" not in inputs:
         inputs = [*inputs, written(GOOD, "good.jsonl")]
     options = ("--on-invalid", "quarantine", "--out", out / "out", "--run-id", "r")
     shown = cli("evaluate", *inputs, *options)

@@ -15,6 +15,8 @@ import polars as pl
 from ragtriage.comparison.pairing import Pairs
 from ragtriage.errors import InputError
 from ragtriage.read.runs import StoredRun
+from ragtriage.schemas.texts import TEXT_FIELDS
+from ragtriage.without_text import config_without_text
 
 EXAMPLES = 10
 # Fields that are read at once: some hold text.
@@ -36,6 +38,8 @@ LABELS = (
     "tags",
     "weight",
 )
+# Of these, what cannot be compared where a run was written without texts.
+UNCOMPARED = tuple(name for name in LABELS if name in TEXT_FIELDS)
 # Order says nothing in these: evidence is a set, answers are alternatives.
 _SETS = (
     "required_ids",
@@ -115,17 +119,24 @@ def refuse(found: Iterable[Difference]) -> None:
 
 
 def configuration(
-    base: StoredRun, candidate: StoredRun, allow: tuple[str, ...]
+    base: StoredRun, candidate: StoredRun, allow: tuple[str, ...], *, no_text: bool = False
 ) -> list[Difference]:
     """How the two were evaluated: contract, cutoffs, normaliser and the like, corpus."""
     one, other = base.manifest, candidate.manifest
-    return [*settings(one, other, allow), *_corpus(base, candidate, allow)]
+    return [*settings(one, other, allow, no_text=no_text), *_corpus(base, candidate, allow)]
 
 
 def settings(
-    base: dict[str, Any], candidate: dict[str, Any], allow: tuple[str, ...]
+    base: dict[str, Any],
+    candidate: dict[str, Any],
+    allow: tuple[str, ...],
+    *,
+    no_text: bool = False,
 ) -> list[Difference]:
-    """What two manifests say of how to score; known before a row is read."""
+    """What two manifests say of how to score; known before a row is read.
+
+    `no_text`: texts are named by their digests.
+    """
     found = []
     one, other = base["cutoffs"], candidate["cutoffs"]
     if one != other:
@@ -133,8 +144,11 @@ def settings(
         flag = "cutoffs" if set(one) & set(other) else None
         hint = "evaluate both with the same --k"
         found.append(_differs("cutoffs", _words(one), _words(other), flag, allow, hint))
+    configs = [manifest["config"] for manifest in (base, candidate)]
+    if no_text or any(config.get("no_text") for config in configs):
+        configs = [config_without_text(config) for config in configs]
     for name, option in _MEANING.items():
-        one, other = (_words(manifest["config"].get(name)) for manifest in (base, candidate))
+        one, other = (_words(config.get(name)) for config in configs)
         if one != other:
             flag = name if name == "normalizer" else None
             hint = f"evaluate both with the same {option}"
@@ -190,7 +204,9 @@ def _labels(
 ) -> list[Difference]:
     """Field by field, a few columns in memory at a time."""
     found = []
-    names = [name for name in LABELS if name in base.columns & candidate.columns]
+    hidden = UNCOMPARED if without_text(base, candidate) else ()
+    known = base.columns & candidate.columns
+    names = [name for name in LABELS if name in known and name not in hidden]
     values = pairs.blocks(base, candidate, names, at_once=_FIELDS)
     for name, (one, other) in zip(names, values, strict=True):
         rows = _differing(one, other, name)
@@ -204,6 +220,11 @@ def _labels(
                 )
             )  # fmt: skip
     return found
+
+
+def without_text(*runs: StoredRun) -> bool:
+    """Was one of the runs written without its texts?"""
+    return any(run.manifest["config"].get("no_text") for run in runs)
 
 
 def _differing(one: pl.Series, other: pl.Series, name: str) -> pl.Series:

@@ -12,6 +12,7 @@ from pydantic import (
     StrictStr,
     ValidationError,
     field_validator,
+    model_validator,
 )
 
 from ragtriage.errors import UsageError, nearest
@@ -22,6 +23,7 @@ from ragtriage.request import (
     build_request,
     readable,
 )
+from ragtriage.schemas.texts import TEXT_FIELDS
 
 Allowed = Literal["cases", "labels", "corpus", "cutoffs", "normalizer"]
 
@@ -49,6 +51,7 @@ class CompareRequest(BaseModel):
     out: StrictStr = "reports"
     write: bool = True
     all_cases: bool = False
+    no_text: bool = False
     evaluate: EvaluateRequest = Field(default_factory=EvaluateRequest)
 
     @field_validator("allow", mode="before")
@@ -68,6 +71,12 @@ class CompareRequest(BaseModel):
                 near = nearest(name, list(SLICEABLE))
                 raise ValueError(f"cannot slice by {name!r}{near}; one of {', '.join(SLICEABLE)}")
         return tuple(dict.fromkeys(fields))
+
+    @model_validator(mode="after")
+    def _no_text_in_slices(self) -> CompareRequest:
+        if self.no_text and (texts := [name for name in self.slice if name in TEXT_FIELDS]):
+            raise ValueError(f"--slice {texts[0]} would show texts, which --no-text leaves out")
+        return self
 
 
 _DIFFERENCES: tuple[str, ...] = ("cases", "labels", "corpus", "cutoffs", "normalizer")
@@ -106,7 +115,7 @@ def side_request(request: CompareRequest, source: str) -> EvaluateRequest:
     given = {"cases": request.cases, "trace": (source,)} if request.cases else {"inputs": (source,)}
     slices = tuple(name for name in request.slice if name in SLICEABLE)
     asked = request.evaluate.model_dump(by_alias=True, include=request.evaluate.model_fields_set)
-    places = {"out": request.out, "write": request.write}
+    places = {"out": request.out, "write": request.write, "no_text": request.no_text}
     return build_request(asked | given | places | {"slice": slices})
 
 

@@ -23,9 +23,11 @@ from ragtriage.metrics import Column, columns_for
 from ragtriage.read.runs import StoredRun
 from ragtriage.schemas import comparison as tables
 from ragtriage.schemas.inputs import dtypes
+from ragtriage.schemas.texts import NO_TEXT, TEXT_FIELDS
 from ragtriage.stages import PASS
 from ragtriage.summary import STANDARD_SLICES
 from ragtriage.tally import SHOWN_CASES
+from ragtriage.without_text import columns_without_text
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,9 @@ def compare_runs(base: StoredRun, candidate: StoredRun, request: CompareRequest)
         UsageError: a gate or a metric makes no sense here.
         InputError: the runs cannot be compared, or one cannot be read.
     """
-    configured = comparability.configuration(base, candidate, request.allow)
+    configured = comparability.configuration(
+        base, candidate, request.allow, no_text=request.no_text
+    )
     plan = _plan(base, candidate, request)
     comparability.refuse(configured)
     pairs = pair(base, candidate)
@@ -89,7 +93,8 @@ def _extra(request: CompareRequest, runs: list[StoredRun]) -> tuple[str, ...]:
     """Slices beyond the standard ones: asked for here, or when a run was evaluated."""
     asked = [name for run in runs for name in run.manifest["config"].get("slice") or ()]
     names = dict.fromkeys((*request.slice, *request.evaluate.slice, *asked))
-    return tuple(name for name in names if name not in STANDARD_SLICES)
+    hidden = TEXT_FIELDS if request.no_text else ()
+    return tuple(name for name in names if name not in (*STANDARD_SLICES, *hidden))
 
 
 class _Comparison:
@@ -139,7 +144,7 @@ class _Comparison:
             deltas=deltas,
             cases=changed,
             shown=shown,
-            details=changes.details(shown["case_id"]),
+            details=self._details(shown["case_id"]),
             tests=self._tests(),
             intervals=self._intervals(),
             resolution=self._family.resolution(),
@@ -206,8 +211,15 @@ class _Comparison:
             return None
         return _rows(tables.Intervals, self._family.interval_rows)
 
+    def _details(self, ids: pl.Series) -> pl.DataFrame:
+        details = self._changes.details(ids)
+        if self._request.no_text:
+            return columns_without_text(details, *(n for n in details.columns if n != "case_id"))
+        return details
+
     def _notes(self) -> list[str]:
-        notes = [
+        notes = [NO_TEXT] if self._request.no_text else []
+        notes += [
             f"slice {name}: more values than are kept apart; the rest is summed under `…`"
             for name in self._cells.overflowed
         ]
@@ -221,6 +233,9 @@ class _Comparison:
         versions = [run.manifest.get("version") for run in (self._base, self._candidate)]
         if versions[0] != versions[1]:
             notes.append(f"evaluated by version {versions[0]} and version {versions[1]}")
+        if comparability.without_text(self._base, self._candidate):
+            texts = ", ".join(comparability.UNCOMPARED)
+            notes.append(f"texts were left out (--no-text): not compared as labels: {texts}")
         return notes
 
 

@@ -13,6 +13,7 @@ from ragtriage.publish.contract import TABLES, null_meaning, type_name
 from ragtriage.publish.tables import case_schema
 from ragtriage.schemas.inputs import CASE_FIELDS, dtypes, infos
 from ragtriage.schemas.results import SCHEMA_VERSION
+from ragtriage.schemas.texts import WITHOUT_TEXT
 
 _HEAD = f"""\
 # The output contract
@@ -32,6 +33,9 @@ models that each table is checked against; do not edit it, but run
 - **Run.** Every table begins with `run_id`, the name of its folder.
 - **Null** is undefined, not observed or not given, and never 0. Divide by the counts that stand
   beside a number. Counts are of cases unless said otherwise; rates are 0 to 1.
+- **Texts.** With `--no-text` the columns that say so hold none: questions, answers, claims, notes
+  and raw records are in no file of the folder, in its reports, or in a message. IDs, labels, names
+  (of fields, splits, tags, groups, reviewers, files), numbers and what `--about` says stay.
 """
 
 _METRICS = """\
@@ -75,8 +79,9 @@ def _table(name: str, model: type[pa.DataFrameModel]) -> str:
 def _null(table: str, column: str, meaning: str | None) -> str:
     if table == "cases" and column in CASE_FIELDS and meaning is not None:
         # A field of the input, as given.
-        return "not given" if meaning.startswith("not given") else meaning
-    return meaning or "never"
+        meaning = "not given" if meaning.startswith("not given") else meaning
+    without = WITHOUT_TEXT.get(table, {}).get(column)
+    return (meaning or "never") + (f"; {without}" if without else "")
 
 
 def _metric(metric: Metric) -> tuple[str, ...]:

@@ -43,6 +43,7 @@ class RunEntry(TypedDict):
     cutoffs: list[int]
     normalizer: str
     on_invalid: str
+    no_text: bool
     n_cases: int
     n_not_run: int
     n_pass: int
@@ -186,6 +187,20 @@ class FunnelRow(TypedDict):
     unrecorded: int
 
 
+class ClaimRow(TypedDict):
+    """One claim of a case, proposed by the answer or required and not proposed."""
+
+    claim_id: str
+    proposed: bool
+    required: bool
+    supported: bool | None
+    label_source: str | None
+    disputed: bool
+    cited_ids: list[str] | None
+    citation_valid: bool | None
+    text: str | None
+
+
 class EvidenceRow(TypedDict):
     """One requirement of a case: the ledger's row."""
 
@@ -208,7 +223,10 @@ class EvidenceRow(TypedDict):
 
 
 class CaseEntry(TypedDict):
-    """One case: what was asked, what came back, where it broke."""
+    """One case: what was asked, what came back, where it broke.
+
+    `slices`: its value of each field named with `--slice`.
+    """
 
     case_id: str
     source_file: str
@@ -241,6 +259,8 @@ class CaseEntry(TypedDict):
     cited_ids: list[str] | None
     metrics: dict[str, float | int | bool | None]
     evidence: list[EvidenceRow]
+    claims: list[ClaimRow]
+    slices: dict[str, str]
 
 
 class Report(TypedDict):

@@ -10,7 +10,13 @@ import polars as pl
 
 from ragtriage.decision import Decision
 from ragtriage.metrics import Column
-from ragtriage.publish.document import InputEntry, LineCounts, Report, ReviewsEntry, RunEntry
+from ragtriage.publish.document import (
+    InputEntry,
+    LineCounts,
+    Report,
+    ReviewsEntry,
+    RunEntry,
+)
 from ragtriage.publish.folder import RunFolder, to_json
 from ragtriage.publish.identity import is_pinned
 from ragtriage.publish.report import build_report
@@ -19,8 +25,10 @@ from ragtriage.request import EvaluateRequest
 from ragtriage.reviews.book import ReviewBook
 from ragtriage.reviews.settle import DISPUTED
 from ragtriage.schemas.results import SCHEMA_VERSION
+from ragtriage.schemas.texts import NO_TEXT
 from ragtriage.tally import SHOWN_CASES, FileLines, Tally
 from ragtriage.version import __version__
+from ragtriage.without_text import config_without_text
 
 
 @dataclass
@@ -87,6 +95,7 @@ class Outcome:
             cutoffs=list(request.k),
             normalizer=request.normalizer,
             on_invalid=request.on_invalid,
+            no_text=request.no_text,
             n_cases=self.n_cases,
             n_not_run=self.n_not_run,
             n_pass=tally.n_pass,
@@ -115,6 +124,8 @@ class Outcome:
             f"slice {name}: more values than are kept apart; the rest is summed under `…`"
             for name in self.overflowed
         ]
+        if self.request.no_text:
+            notes.append(NO_TEXT)
         if self.given.dropped:
             first = list(self.given.dropped.items())[:10]
             names = ", ".join(f"{name} ({n:,})" for name, n in first)
@@ -158,6 +169,7 @@ def manifest(outcome: Outcome, status: str, timings: dict[str, float]) -> dict[s
     """What was run, on what, and how long each step took (seconds; 0 when times are pinned)."""
     request = outcome.request
     run = outcome.report["run"]
+    config = request.model_dump(by_alias=True, exclude={"out", "run_id"})
     return {
         "run_id": outcome.run_id,
         "status": status,
@@ -168,7 +180,7 @@ def manifest(outcome: Outcome, status: str, timings: dict[str, float]) -> dict[s
         "contract": request.contract,
         "cutoffs": run["cutoffs"],
         "normalizer": request.normalizer,
-        "config": request.model_dump(by_alias=True, exclude={"out", "run_id"}),
+        "config": config_without_text(config) if request.no_text else config,
         "mapping": run["mapping"],
         "presets": outcome.presets,
         "system": request.system,
@@ -200,7 +212,8 @@ def _first_cases(report: Report) -> Report:
 
 def write_outcome(outcome: Outcome, folder: RunFolder, timings: dict[str, float]) -> None:
     """Write what is left to write and let the folder appear."""
-    from ragtriage.publish import html, markdown  # noqa: PLC0415 - not needed where nothing is written
+    from ragtriage.publish import markdown  # noqa: PLC0415 - not needed where nothing is written
+    from ragtriage.publish.page import render as page  # noqa: PLC0415 - the same
 
     for name in ("summary", "stages", "findings", "gates"):
         folder.write_table(f"{name}.parquet", getattr(outcome, name))
@@ -209,6 +222,6 @@ def write_outcome(outcome: Outcome, folder: RunFolder, timings: dict[str, float]
     report = outcome.report
     folder.write_text("report.json", to_json(report))
     folder.write_text("report.md", markdown.render(report))
-    folder.write_text("report.html", html.render(_first_cases(report)))
+    folder.write_text("report.html", page.render(_first_cases(report)))
     folder.write_json("manifest.json", manifest(outcome, "complete", timings))
     folder.publish()

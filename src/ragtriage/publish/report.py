@@ -10,6 +10,7 @@ from ragtriage import evidence
 from ragtriage.findings import MEANINGS
 from ragtriage.metrics import REGISTRY, Column
 from ragtriage.publish.document import AbstentionRow, CaseEntry, Report, ReviewsEntry, RunEntry
+from ragtriage.summary import STANDARD_SLICES
 from ragtriage.tally import Tally
 
 LIMITS = (
@@ -60,6 +61,17 @@ _CASE_KEYS = (
     "context_ids",
     "cited_ids",
 )
+_CLAIM_KEYS = (
+    "claim_id",
+    "proposed",
+    "required",
+    "supported",
+    "label_source",
+    "disputed",
+    "cited_ids",
+    "citation_valid",
+    "text",
+)
 
 
 def build_report(  # noqa: PLR0913 - a report has all these parts, each by name
@@ -101,7 +113,7 @@ def build_report(  # noqa: PLR0913 - a report has all these parts, each by name
         ],
         definitions={column.metric.name: column.metric.about for column in columns},
         limits=list(LIMITS),
-        cases=_cases(shown, ledger, columns),
+        cases=_cases(shown, ledger, tally.shown_claims(), columns, _further_slices(stages)),
         cases_omitted=run["n_cases"] - shown.height,
     )
 
@@ -123,21 +135,46 @@ def _abstention(tally: Tally) -> list[AbstentionRow]:
     ]
 
 
-def _cases(shown: pl.DataFrame, ledger: pl.DataFrame, columns: list[Column]) -> list[CaseEntry]:
+def _further_slices(stages: pl.DataFrame) -> list[str]:
+    """The fields named with `--slice`, in order."""
+    named = stages["slice"].unique(maintain_order=True).to_list()
+    return [name for name in named if name not in ("all", *STANDARD_SLICES)]
+
+
+def _cases(
+    shown: pl.DataFrame,
+    ledger: pl.DataFrame,
+    claims: pl.DataFrame,
+    columns: list[Column],
+    slices: list[str],
+) -> list[CaseEntry]:
     if shown.is_empty():
         return []
-    by_case: dict[str, list[dict[str, Any]]] = {}
-    for row in ledger.select(evidence.COLUMNS).iter_rows(named=True):
-        by_case.setdefault(row.pop("case_id"), []).append(row)
+    paths = _by_case(ledger.select(evidence.COLUMNS))
+    said = _by_case(claims.select("case_id", *_CLAIM_KEYS)) if claims.height else {}
     names = [name for column in columns for name in column.schema]
-    wanted = (*_CASE_KEYS, "is_answerable", "did_abstain", "review_disputed", *names)
+    told = ("is_answerable", "did_abstain", "review_disputed")
     entries = []
-    for row in shown.select(wanted).iter_rows(named=True):
+    for row in shown.select({*_CASE_KEYS, *told, *names, *slices}).iter_rows(named=True):
         entry = {key: row[key] for key in _CASE_KEYS}
         entry["answerable"] = row["is_answerable"]
         entry["abstained"] = row["did_abstain"]
         entry["answer_disputed"] = row["review_disputed"]
         entry["metrics"] = {name: row[name] for name in names}
-        entry["evidence"] = by_case.get(row["case_id"], [])
+        entry["evidence"] = paths.get(row["case_id"], [])
+        entry["claims"] = said.get(row["case_id"], [])
+        entry["slices"] = {name: _as_slice(row[name]) for name in slices if row[name] is not None}
         entries.append(entry)
     return cast("list[CaseEntry]", entries)
+
+
+def _by_case(rows: pl.DataFrame) -> dict[str, list[dict[str, Any]]]:
+    found: dict[str, list[dict[str, Any]]] = {}
+    for row in rows.iter_rows(named=True):
+        found.setdefault(row.pop("case_id"), []).append(row)
+    return found
+
+
+def _as_slice(value: str | bool) -> str:  # noqa: FBT001 - a Boolean is what is put in words
+    """A field's value as the summary has it."""
+    return str(value).lower() if isinstance(value, bool) else value

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import pandera.polars as pa
 import polars as pl
 
-from ragtriage.publish.html import template
+from ragtriage.publish.template_files import template
 from ragtriage.schemas import results
 from ragtriage.schemas.inputs import dtypes
 

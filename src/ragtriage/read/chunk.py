@@ -25,7 +25,7 @@ class RowFault(NamedTuple):
     field: str
     rule: str
     message: str
-    raw: str
+    raw: str | None
     refuses: bool = True
 
 

@@ -94,7 +94,7 @@ def find_duplicates(sources: Iterable[tuple[Source, FileIndex]]) -> Duplicates:
 def repeat_fault(
     place: Place,
     case_id: str,
-    raw: str,
+    raw: str | None,
     duplicates: Duplicates,
     *,
     field: str = "case_id",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import polars as pl
 
@@ -27,6 +27,7 @@ from ragtriage.splits.leaks import (
 from ragtriage.splits.near import Search, near_pairs
 from ragtriage.splits.prompts import Haystack, answer_leaks, question_leaks
 from ragtriage.splits.words import GRAM, n_words
+from ragtriage.without_text import columns_without_text
 
 NO_SPLITS = "no two splits in the input"
 NO_FILES = "no file given with --against"
@@ -50,6 +51,14 @@ class Examined:
     def n(self) -> int:
         """Findings of all kinds."""
         return sum(found.n for found in self.found.values())
+
+    def without_text(self) -> Examined:
+        """The same findings, by ID and score alone."""
+        found = {
+            kind: Found(columns_without_text(leaks.rows, "text", "other_text"), leaks.n)
+            for kind, leaks in self.found.items()
+        }
+        return replace(self, found=found)
 
     @property
     def rows(self) -> pl.DataFrame:

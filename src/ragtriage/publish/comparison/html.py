@@ -8,7 +8,8 @@ from __future__ import annotations
 from ragtriage.publish import wording
 from ragtriage.publish.comparison import evidence, words
 from ragtriage.publish.comparison.document import ChangedCase, ComparisonReport
-from ragtriage.publish.html import page, template
+from ragtriage.publish.html import page
+from ragtriage.publish.template_files import template
 
 OPEN_CASES = 10
 

@@ -18,7 +18,8 @@ from markupsafe import Markup
 from ragtriage.history.document import HistoryDocument, SliceSeries
 from ragtriage.publish.escape import clip, visible
 from ragtriage.publish.history import words
-from ragtriage.publish.html import page, template
+from ragtriage.publish.html import page
+from ragtriage.publish.template_files import template
 from ragtriage.version import __version__
 
 MARK = '<meta name="generator" content="ragtriage history">'

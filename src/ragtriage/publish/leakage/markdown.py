@@ -66,7 +66,7 @@ def _finding(row: doc.FindingRow) -> str:
         places.append("the answer")
     lines = [f"- {about}"]
     lines += [
-        f"  - {place}: {code(text) if text is not None else '(no question)'}"
+        f"  - {place}: {code(text) if text is not None else '(no text)'}"
         for place, text in zip(places, texts, strict=True)
     ]
     return "\n".join(lines)

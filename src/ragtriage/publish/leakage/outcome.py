@@ -16,6 +16,7 @@ from ragtriage.publish.outcome import input_entries, line_counts
 from ragtriage.read.input import Input
 from ragtriage.read.prompts import Prompts
 from ragtriage.schemas.results import SCHEMA_VERSION
+from ragtriage.schemas.texts import NO_TEXT
 from ragtriage.splits.assign import Proposal
 from ragtriage.splits.examine import Examined, n_short
 from ragtriage.splits.leaks import answers_of
@@ -95,7 +96,7 @@ class LeakageOutcome:
         )
 
     def _notes(self) -> list[str]:
-        notes = list(self.given.notes)
+        notes = [*([NO_TEXT] if self.request.no_text else []), *self.given.notes]
         if self.given.dropped:
             first = list(self.given.dropped.items())[:10]
             names = ", ".join(f"{name} ({n:,})" for name, n in first)

@@ -75,7 +75,7 @@ def _finding(row: doc.FindingRow) -> Text:
     line.append(wording.score(row))
     line.rstrip()
     for text in (row["text"], row["other_text"]):
-        line.append("\n  ").append(terminal(text if text is not None else "(no question)"))
+        line.append("\n  ").append(terminal(text if text is not None else "(no text)"))
     return line
 
 
