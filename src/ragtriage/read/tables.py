@@ -128,9 +128,10 @@ class TableSource:
             return
         try:
             lazy = pl.scan_parquet(self._bytes(), hive_partitioning=False, glob=False)
-            height = lazy.select(pl.len()).collect().item()
-            for start in range(0, height, CHUNK_ROWS):
-                yield lazy.select(wanted).slice(start, CHUNK_ROWS).collect()
+            # In one go: to ask for slices would decode a large row group once for each of them.
+            yield from lazy.select(wanted).collect_batches(
+                chunk_size=CHUNK_ROWS, maintain_order=True
+            )
         except _DAMAGED as error:
             raise InputError(
                 f"{self.file.name}: damaged Parquet file ({_first_line(error)})"
