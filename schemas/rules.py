@@ -73,6 +73,7 @@ _RULES = (
         "field-conflict",
         "the field is given twice with different values; keep one, or make them equal",
     ),
+    Rule("unmapped", "the record cannot be mapped to a case"),
     Rule("review-kind", "not one of human, judge, adjudication; write one of them"),
     Rule(
         "reviewer-kind",

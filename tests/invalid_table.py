@@ -9,7 +9,7 @@ CLEAN = (
 SYNTAX = "not valid JSON; correct the syntax (Expecting ',' delimiter, at character 204)"
 TWICE = (
     "'case-2' is not unique, first at data/invalid/duplicate-case-id.jsonl:2; "
-    "give each case its own ID"
+    "give each case its own ID, and keep one of repeated trials"
 )
 # file: [(line, case, field, message, rule)]; the case is None where the line could not be read
 FAULTS: dict[str, list[tuple[int, str | None, str, str, str]]] = {

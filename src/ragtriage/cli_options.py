@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from ragtriage.cli_formats import FORMAT_OPTIONS
 from ragtriage.option_words import WORDS
 from ragtriage.options import FORMATS
 
@@ -40,6 +41,7 @@ _READING: list[Decorator] = [
         metavar="THEIRS=OURS",
         help=WORDS["map"],
     ),
+    *FORMAT_OPTIONS,
     click.option("--extra", metavar="fail|ignore", help=WORDS["extra"]),
     click.option("--unknown-trace", metavar="fail|ignore", help=WORDS["unknown_trace"]),
     click.option("--missing-trace", metavar="fail|empty|not-run", help=WORDS["missing_trace"]),

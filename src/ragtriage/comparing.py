@@ -31,8 +31,8 @@ from ragtriage.publish.comparison.report import build_report
 from ragtriage.publish.folder import RunFolder
 from ragtriage.publish.identity import started_at
 from ragtriage.publish.tables import rows_table
-from ragtriage.read.files import find_files
 from ragtriage.read.runs import StoredRun, looks_like_run, open_run
+from ragtriage.read.sources import files_for
 from ragtriage.request import EvaluateRequest
 from ragtriage.run import Run
 from ragtriage.schemas.results import Gates
@@ -221,7 +221,8 @@ def _check_early(
     inputs = [name for name, run, frame in sources if run is None and frame is None]
     if inputs.count("-") > 1:
         raise UsageError("standard input can be read once only")
-    find_files(tuple(name for name in inputs if name != "-"), "records", None)
+    role = "trace" if request.cases else "records"
+    files_for(tuple(n for n in inputs if n != "-"), role, request.evaluate, None)
     for run in runs:
         if len(runs) < len(opened):
             _check_settings(run, request.evaluate, request)

@@ -13,7 +13,17 @@ if TYPE_CHECKING:
 
 # Longer rankings than ten digits count exist nowhere; the request has the exact limit.
 _CUTOFF = re.compile(r"0*[1-9][0-9]{0,9}")
-_TEXTS = ("gate", "abstain_text", "mapping", "slice", "base", "candidate", "baseline")
+_TEXTS = (
+    "gate",
+    "abstain_text",
+    "mapping",
+    "slice",
+    "base",
+    "candidate",
+    "baseline",
+    "system",
+    "list_separator",
+)
 _THRESHOLDS = (
     "min_recall",
     "min_context_precision",

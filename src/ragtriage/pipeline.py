@@ -12,7 +12,8 @@ from ragtriage.errors import UsageError
 from ragtriage.evaluation import Evaluation, Progress
 from ragtriage.publish.folder import RunFolder
 from ragtriage.publish.identity import new_run_id, started_at
-from ragtriage.read.files import find_files, fingerprint
+from ragtriage.read.files import fingerprint
+from ragtriage.read.sources import files_for
 from ragtriage.request import EvaluateRequest, build_request
 from ragtriage.run import Run
 from ragtriage.tally import FileLines
@@ -40,7 +41,18 @@ def evaluate(source: Any, **options: Any) -> Run:
     return run_request(request, frame=frame, keep_frames=not request.write)
 
 
-_LISTS = ("inputs", "cases", "trace", "corpus", "reviews", "k", "gate", "slice", "abstain_text")
+_LISTS = (
+    "inputs",
+    "cases",
+    "trace",
+    "corpus",
+    "reviews",
+    "text_ids",
+    "k",
+    "gate",
+    "slice",
+    "abstain_text",
+)
 
 
 def plain_option(name: str, value: Any) -> Any:
@@ -99,7 +111,9 @@ def input_digests(request: EvaluateRequest) -> dict[str, str]:
         "corpus": request.corpus,
         "reviews": request.reviews,
     }
-    files = [file for role, names in roles.items() for file in find_files(names, role, None)]
+    files = [
+        file for role, names in roles.items() for file in files_for(names, role, request, None)
+    ]
     return {file.name: fingerprint(file).sha256 for file in files}
 
 

@@ -10,7 +10,6 @@ from typing import Annotated, Any, Literal, cast
 
 import polars as pl
 from pydantic import (
-    BaseModel,
     ConfigDict,
     Field,
     StrictInt,
@@ -21,6 +20,7 @@ from pydantic import (
 )
 
 from ragtriage.errors import UsageError, nearest
+from ragtriage.format_options import FormatOptions
 from ragtriage.option_words import WORDS
 from ragtriage.schemas.agreement import MIN_VALIDATED
 from ragtriage.schemas.contracts import CONTRACTS
@@ -42,6 +42,7 @@ _LISTS = (
     "test_metric",
     "against",
     "held_out",
+    "text_ids",
 )
 BESIDE_RUNS = ("index.html", "accepted.json")
 RUN_ID = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}")
@@ -83,7 +84,7 @@ def plain_run_id(run_id: str | None) -> str | None:
     return run_id
 
 
-class EvaluateRequest(BaseModel):
+class EvaluateRequest(FormatOptions):
     """One evaluation: what to read, how to score it, what must hold, where to write."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, json_schema_extra=_described)
@@ -95,7 +96,6 @@ class EvaluateRequest(BaseModel):
     reviews: tuple[StrictStr, ...] = ()
     contract: str = "auto"
     k: tuple[Cutoff, ...] = (10,)
-    mapping: dict[StrictStr, StrictStr] = Field(default_factory=dict, alias="map")
     extra: Literal["fail", "ignore"] = "fail"
     on_invalid: Literal["fail", "quarantine"] = "fail"
     unknown_trace: Literal["fail", "ignore"] = "fail"
@@ -173,7 +173,14 @@ class EvaluateRequest(BaseModel):
             raise ValueError("--cases and --trace go together; a file with both needs neither")
         if self.judge is not None and not self.reviews:
             raise ValueError("--judge needs --reviews: the file that holds the judge's labels")
-        given = [*self.inputs, *self.cases, *self.trace, *self.corpus, *self.reviews]
+        given = [
+            *self.inputs,
+            *self.cases,
+            *self.trace,
+            *self.corpus,
+            *self.reviews,
+            *self.text_ids,
+        ]
         if given.count("-") > 1:
             raise ValueError("standard input can be read once only")
         return self

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import BinaryIO
 
 from ragtriage.errors import InputError
+from ragtriage.read.faults import Fault
 from ragtriage.read.files import InputFile
 
 # Batches end at fixed places in the file, so that results do not depend on anything else.
@@ -33,17 +35,20 @@ class Batch:
 
     `lines` hold one JSON text each, `numbers` the physical line where each starts; `raws` what
     stood in the file where that is not the JSON text itself. `broken` maps the place of a record
-    that could not even be cut out to what is wrong with it. `block` is the text that the lines
-    were cut from, where they are all of it. `before`: records of the file that came before.
+    that could not even be cut out, or mapped to one of ours, to what is wrong with it; its line is
+    then empty or holds its ID alone. `block` is the text that the lines were cut from, where they
+    are all of it. `before`: records of the file that came before. `dropped`: keys that were left
+    behind, and in how many records.
     """
 
     lines: list[bytes]
     numbers: Sequence[int]
     blank: int = 0
     raws: list[bytes] | None = None
-    broken: dict[int, str] = field(default_factory=dict)
+    broken: dict[int, str | Fault] = field(default_factory=dict)
     block: bytes | None = None
     before: int = 0
+    dropped: Counter[str] = field(default_factory=Counter)
 
     def raw(self, index: int) -> bytes:
         """The record as it stood in the file."""
@@ -58,6 +63,7 @@ class JsonLines(Batch):
         self.physical_lines = physical_lines
         self.raws = None
         self.broken = {}
+        self.dropped = Counter()
         self._first = first
 
     @property
@@ -100,8 +106,8 @@ class BatchBuilder:
         self._with_raws = with_raws
         self._start()
 
-    def add(self, line: bytes, number: int, raw: bytes, problem: str = "") -> None:
-        """One record; `problem` where it could not be cut out."""
+    def add(self, line: bytes, number: int, raw: bytes, problem: str | Fault = "") -> None:
+        """One record; `problem` where it could not be cut out or mapped."""
         if problem:
             self._broken[len(self._lines)] = problem
         self._lines.append(line)
@@ -109,6 +115,10 @@ class BatchBuilder:
         self._size += len(raw)
         if self._with_raws:
             self._raws.append(raw)
+
+    def drop(self, names: Iterable[str]) -> None:
+        """Keys that one record leaves behind."""
+        self._dropped.update(names)
 
     def add_blank(self, count: int) -> None:
         """Lines that hold nothing."""
@@ -122,7 +132,9 @@ class BatchBuilder:
     def take(self) -> Batch:
         """What was gathered, and begin anew."""
         raws = self._raws if self._with_raws else None
-        batch = Batch(self._lines, self._numbers, self._blank, raws, self._broken)
+        batch = Batch(
+            self._lines, self._numbers, self._blank, raws, self._broken, dropped=self._dropped
+        )
         self._start()
         return batch
 
@@ -130,7 +142,8 @@ class BatchBuilder:
         self._lines: list[bytes] = []
         self._numbers: list[int] = []
         self._raws: list[bytes] = []
-        self._broken: dict[int, str] = {}
+        self._broken: dict[int, str | Fault] = {}
+        self._dropped: Counter[str] = Counter()
         self._blank = 0
         self._size = 0
 

@@ -25,15 +25,19 @@ csv.field_size_limit(sys.maxsize)
 
 
 def delimited_reader(
-    delimiter: str, resolver: KeyResolver, dtypes: dict[str, pl.DataType]
+    delimiter: str, resolver: KeyResolver | None, dtypes: dict[str, pl.DataType]
 ) -> Reader:
-    """A reader of delimited text whose cells are taken by the type of their field."""
+    """A reader of delimited text whose cells are taken by the type of their field.
+
+    Without a resolver every cell is text.
+    """
 
     def read(stream: BinaryIO, file: InputFile) -> Iterator[Batch]:
         source = _PhysicalLines(stream, file)
         rows = csv.reader(source, delimiter=delimiter, strict=True)
         header = _header(rows, file)
-        encoders = [_encoder(resolver.resolve(name), dtypes) for name in header]
+        keys = [resolver.resolve(name) if resolver else None for name in header]
+        encoders = [_encoder(key, dtypes) for key in keys]
         prefixes = [json.dumps(name, ensure_ascii=False) + ":" for name in header]
         yield from _batches(rows, source, prefixes, encoders)
 

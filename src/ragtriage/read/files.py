@@ -40,13 +40,16 @@ class InputFile:
     content: bytes | None = None
 
 
-def find_files(arguments: tuple[str, ...], role: str, spill: Path | None) -> list[InputFile]:
+def find_files(
+    arguments: tuple[str, ...], role: str, spill: Path | None, otherwise: str | None = None
+) -> list[InputFile]:
     """The files that the arguments name, in their order; folders and globs in name order.
 
     Args:
         arguments: paths, folders, globs, or `-` for standard input.
         role: records, cases, trace or corpus.
         spill: where standard input is kept for the second pass; None keeps it in memory.
+        otherwise: the format of a file whose name tells none; without it such a file is refused.
 
     Raises:
         InputError: nothing there, not readable by its name, or a folder without such files.
@@ -58,9 +61,9 @@ def find_files(arguments: tuple[str, ...], role: str, spill: Path | None) -> lis
         elif os.path.isdir(argument):
             found.extend(_in_folder(argument, role))
         elif os.path.exists(argument) or not glob.has_magic(argument):
-            found.append(_one_file(argument, role))
+            found.append(_one_file(argument, role, otherwise))
         else:
-            found.extend(_matching(argument, role))
+            found.extend(_matching(argument, role, otherwise))
     return found
 
 
@@ -143,12 +146,14 @@ def _standard_input(role: str, spill: Path | None) -> InputFile:
     return InputFile("-", spill, "jsonl", None, role)
 
 
-def _one_file(name: str, role: str) -> InputFile:
+def _one_file(name: str, role: str, otherwise: str | None = None) -> InputFile:
     if not os.path.exists(name):
         raise InputError(f"{name}: no such file; check the path")
     if not os.path.isfile(name):
         raise InputError(f"{name}: not a regular file; give a file, a folder or a glob")
     known = format_of(name)
+    if known is None and otherwise is not None:
+        known = otherwise, next((s for s in COMPRESSED if name.lower().endswith(s)), None)
     if known is None:
         endings = ", ".join(SUFFIXES)
         raise InputError(
@@ -179,11 +184,11 @@ def _hidden(relative: str) -> bool:
     return any(part.startswith(".") for part in Path(relative).parts)
 
 
-def _matching(pattern: str, role: str) -> list[InputFile]:
+def _matching(pattern: str, role: str, otherwise: str | None) -> list[InputFile]:
     names = sorted(name for name in glob.glob(pattern, recursive=True) if os.path.isfile(name))
     if not names:
         raise InputError(f"{pattern}: no file matches; check the pattern")
-    return [_one_file(name, role) for name in names]
+    return [_one_file(name, role, otherwise) for name in names]
 
 
 @contextmanager

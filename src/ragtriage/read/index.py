@@ -106,5 +106,6 @@ def repeat_fault(
     first_file, first_line = duplicates[case_id]
     what = "passage" if field == "evidence_id" else "case"
     first = f"first at {first_file}:{first_line}"
-    text = f"{case_id!r} is not unique, {first}; give each {what} its own ID"
+    trials = "" if field == "evidence_id" else ", and keep one of repeated trials"
+    text = f"{case_id!r} is not unique, {first}; give each {what} its own ID{trials}"
     return RowFault(*place, case_id, field, "duplicate-case-id", text, raw)

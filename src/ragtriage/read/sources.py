@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol
 
 import pandera.polars as pa
 import polars as pl
 
+from ragtriage.errors import InputError, UsageError
+from ragtriage.format_options import FormatOptions
 from ragtriage.read.aliases import KeyResolver
 from ragtriage.read.batches import Reader
 from ragtriage.read.delimited import delimited_reader
@@ -16,6 +20,9 @@ from ragtriage.read.files import InputFile, find_files
 from ragtriage.read.index import Source
 from ragtriage.read.json_array import read_json_array
 from ragtriage.read.jsonl import read_jsonl
+from ragtriage.read.presets import preset
+from ragtriage.read.presets.base import RECORDS, Asked, Preset
+from ragtriage.read.presets.texts import TextIds
 from ragtriage.read.tables import TableSource
 from ragtriage.read.text import TextSource
 from ragtriage.schemas.contracts import CONTRACTS
@@ -23,6 +30,18 @@ from ragtriage.schemas.inputs import Cases, Corpus, dtypes
 from ragtriage.schemas.reviews import Reviews
 
 FRAME_NAME = "<frame>"
+
+
+@dataclass(frozen=True)
+class _Plain:
+    """Our own formats, whatever else is in them."""
+
+    extra: Literal["fail", "ignore"] = "ignore"
+    contract: str = "auto"
+    mapping: Mapping[str, str] = field(default_factory=dict)
+
+
+_PLAIN = _Plain()
 _MODELS: dict[str, type[pa.DataFrameModel]] = {"corpus": Corpus, "reviews": Reviews}
 
 
@@ -48,12 +67,100 @@ class Reading(Protocol):
 def sources_for(
     arguments: tuple[str, ...], role: str, request: Reading, spill: Path | None
 ) -> list[Source]:
-    """A source for each file the arguments name."""
-    return [source_for(file, role, request) for file in find_files(arguments, role, spill)]
+    """A source for each file the arguments name, read by the preset of their role if it has one."""
+    files = files_for(arguments, role, request, spill)
+    chosen = preset_of(request, role)
+    if chosen is None:
+        return [source_for(file, role, request) for file in files]
+    return preset_sources(chosen, files, asked_of(request, role), role)
+
+
+def files_for(
+    arguments: tuple[str, ...], role: str, request: Reading, spill: Path | None
+) -> list[InputFile]:
+    """The files that the arguments name, as the preset of their role takes them."""
+    chosen = preset_of(request, role)
+    return (find_files if chosen is None else chosen.files)(arguments, role, spill)
+
+
+def preset_of(request: object, role: str) -> Preset | None:
+    """The preset that reads files of this role.
+
+    Raises:
+        UsageError: there is none of that name, or it does not read this role.
+    """
+    name = request.preset_for(role) if isinstance(request, FormatOptions) else None
+    if name is None:
+        return None
+    chosen = preset(name)
+    if role not in chosen.roles:
+        taken = ", ".join("a positional input" if r == RECORDS else f"--{r}" for r in chosen.roles)
+        given = "a positional input" if role == RECORDS else f"--{role}"
+        raise UsageError(f"--from {name}: not for {given}; it reads {taken}")
+    return chosen
+
+
+def asked_of(request: object, role: str) -> Asked:
+    """What the request says that a preset may need."""
+    if not isinstance(request, FormatOptions):
+        return Asked(role)
+    return Asked(
+        role=role,
+        system=request.system,
+        mapping=request.mapping,
+        separator=request.list_separator,
+        texts=texts_in(request.text_ids) if request.text_ids else None,
+        options=request.model_dump(by_alias=True),
+    )
+
+
+def preset_sources(chosen: Preset, files: list[InputFile], asked: Asked, role: str) -> list[Source]:
+    """Files as sources of canonical records."""
+    if chosen.sources is not None:
+        return chosen.sources(files, asked)
+    if chosen.reader is None:
+        raise AssertionError(f"preset {chosen.name}: neither reader nor sources")
+    return [preset_source(file, chosen.reader(asked), asked, role) for file in files]
+
+
+def preset_source(file: InputFile, reader: Reader, asked: Asked, role: str) -> Source:
+    """One file as a source, by a reader that gives canonical records."""
+    model = _MODELS.get(role, Cases)
+    mapping = dict(asked.mapping) if model is Cases else {}
+    # Canonical names mean the same in any role.
+    resolver = KeyResolver(model, CONTRACTS["auto"], mapping, RECORDS)
+    return TextSource(file, reader, model, resolver, ignore_unknown=False, sparse=True)
+
+
+def texts_in(names: tuple[str, ...]) -> TextIds:
+    """The passages of corpus files by their text.
+
+    Raises:
+        InputError: a file cannot be read, or a passage has no text.
+    """
+    texts = TextIds()
+    for source in [
+        source_for(file, "corpus", _PLAIN) for file in find_files(names, "corpus", None)
+    ]:
+        for chunk in source.chunks(source.index()):
+            if chunk.faults:
+                fault = chunk.faults[0]
+                where = f"{fault.source_file}:{fault.line}: {fault.field}"
+                raise InputError(f"{where}: {fault.message} [{fault.rule}]")
+            for evidence_id, text in chunk.frame.select("evidence_id", "text").iter_rows():
+                if text is not None:
+                    texts.add(evidence_id, text)
+    return texts
 
 
 def frame_source(frame: pl.DataFrame, request: Reading) -> Source:
     """A frame given from Python as a source."""
+    chosen = preset_of(request, RECORDS)
+    if chosen is not None:
+        stored = io.BytesIO()
+        frame.write_parquet(stored)
+        name = InputFile(FRAME_NAME, Path(FRAME_NAME), "parquet", None, RECORDS, stored.getvalue())
+        return preset_sources(chosen, [name], asked_of(request, RECORDS), RECORDS)[0]
     file = InputFile(FRAME_NAME, Path(FRAME_NAME), "parquet", None, "records", b"")
     return TableSource(
         file,

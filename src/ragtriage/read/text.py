@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
@@ -38,14 +39,17 @@ class TextSource:
         resolver: KeyResolver,
         *,
         ignore_unknown: bool,
+        sparse: bool = False,
     ) -> None:
+        """`sparse`: a record that lacks an evidence list has not observed it."""
         self.file = file
         self._reader = reader
         self._resolver = resolver
         self._dtypes = dtypes(model)
         self._infos = infos(model)
         self._id_field = next(iter(self._dtypes))
-        self._evidence = {name for name, info in self._infos.items() if info.evidence}
+        evidence = {name for name, info in self._infos.items() if info.evidence}
+        self._evidence = set() if sparse else evidence
         self._examiner = Examiner(
             resolver, self._dtypes, self._infos, self._id_field, ignore_unknown=ignore_unknown
         )
@@ -62,7 +66,9 @@ class TextSource:
     def _indexed(self, index: FileIndex) -> FileIndex:
         profile = index.profile
         gate: Gate | None = None
+        dropped: Counter[str] = Counter()
         for batch in self._batches():
+            dropped.update(batch.dropped)
             gate = gate or self._fitted(batch, profile)
             ids = gate.ids(batch.lines, batch.block) if gate else None
             if ids is not None and gate is not None:
@@ -78,7 +84,7 @@ class TextSource:
         index.must = (self._evidence & index.fields) | settled
         index.partial = index.must - profile.always
         index.mapping = {name: key.field for name, key in profile.keys.items() if name != key.field}
-        index.dropped = dict(sorted(profile.dropped.items()))
+        index.dropped = dict(sorted((profile.dropped + dropped).items()))
         return index
 
     def chunks(self, index: FileIndex) -> Iterator[Chunk]:
@@ -170,9 +176,12 @@ class TextSource:
         return gate, ids
 
     def _examine(self, batch: Batch, i: int) -> Examined:
-        if i in batch.broken:
-            return Examined(faults=[Fault("record", "json-syntax", batch.broken[i])])
-        return self._examiner.examine(batch.lines[i])
+        if i not in batch.broken:
+            return self._examiner.examine(batch.lines[i])
+        problem = batch.broken[i]
+        known = self._examiner.examine(batch.lines[i]).case_id if batch.lines[i] else None
+        fault = Fault("record", "json-syntax", problem) if isinstance(problem, str) else problem
+        return Examined(faults=[fault], case_id=known)
 
     def _chunk(self, batch: Batch, index: FileIndex, gate: Gate, *, clean: bool) -> Chunk:
         try:

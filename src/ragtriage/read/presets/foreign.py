@@ -1,0 +1,193 @@
+"""Other people's records as they stand: parsed exactly, each with its line and its own text.
+
+JSON lines, JSON arrays, one JSON document that holds a list, CSV, TSV and Parquet. Numbers
+keep their spelling, `NaN` is null, nothing is named or judged here.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, BinaryIO, Self
+
+import polars as pl
+
+from ragtriage.errors import InputError
+from ragtriage.read.batches import WHITE, Batch, Reader, skip_bom
+from ragtriage.read.delimited import delimited_reader
+from ragtriage.read.files import InputFile
+from ragtriage.read.json_array import read_json_array
+from ragtriage.read.jsonl import read_jsonl
+
+_ROWS = 5_000
+
+
+class Written(float):
+    """A number that remembers how it was written: IDs become text without going through it."""
+
+    text: str
+
+    def __new__(cls, text: str) -> Self:
+        """From the number's own text."""
+        number = super().__new__(cls, text)
+        number.text = text
+        return number
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True, slots=True)
+class Foreign:
+    """One record of a file. `problem`: why it could not be parsed; `blank`: only blank lines."""
+
+    line: int
+    raw: bytes
+    value: Any = None
+    problem: str = ""
+    blank: int = 0
+
+
+def parse(text: bytes | str) -> Any:
+    """JSON with numbers as written, `NaN` and infinities as null.
+
+    Raises:
+        ValueError: not JSON, nested too deeply, or a key is given twice.
+    """
+    try:
+        return json.loads(
+            text,
+            parse_float=Written,
+            parse_int=_integer,
+            parse_constant=lambda _name: None,
+            object_pairs_hook=_members,
+        )
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+
+
+def _integer(digits: str) -> int | Written:
+    # Python reads no more than 4,300 digits, and writes -0 as 0.
+    return Written(digits) if digits == "-0" or len(digits) > 1000 else int(digits)  # noqa: PLR2004
+
+
+def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) != len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"the key {twice!r} is given more than once; keep one")
+    return members
+
+
+def foreign_records(stream: BinaryIO, file: InputFile, where: str = "") -> Iterator[Foreign]:
+    """The records of a file, whatever its format.
+
+    Args:
+        stream: its bytes, decompressed.
+        file: its name and format.
+        where: in a JSON document, the path of the list that holds the records (`results.results`);
+            empty for an array, or for a document that is one record.
+
+    Raises:
+        InputError: the file is not what its name says.
+    """
+    if file.format == "parquet":
+        yield from _of_parquet(stream, file)
+    elif file.format in ("csv", "tsv"):
+        yield from _of_batches(_cells(file)(stream, file))
+    elif file.format == "json":
+        yield from _of_json(stream, file, where)
+    else:
+        yield from _of_batches(read_jsonl(stream, file))
+
+
+def document(stream: BinaryIO, file: InputFile) -> Any:
+    """A whole JSON file, held in memory.
+
+    Raises:
+        InputError: it is not JSON.
+    """
+    data = stream.read()
+    try:
+        return parse(skip_bom(data[:4], file) + data[4:])
+    except ValueError as error:
+        line = getattr(error, "lineno", 1)
+        raise InputError(
+            f"{file.name}:{line}: record: not valid JSON ({error}); correct the syntax "
+            "[json-syntax]"
+        ) from None
+
+
+def _of_json(stream: BinaryIO, file: InputFile, where: str) -> Iterator[Foreign]:
+    head = _first_byte(stream)
+    if head == b"[" and not where:
+        yield from _of_batches(read_json_array(stream, file))
+        return
+    held = document(stream, file)
+    for record in listed(held, where, file):
+        # A document is parsed whole: the place of a record is counted, its line is not known.
+        yield Foreign(record[0], _text(record[1]), record[1])
+
+
+def listed(held: Any, where: str, file: InputFile) -> Iterable[tuple[int, Any]]:
+    """The records in a document, numbered from 1."""
+    found = held
+    for part in where.split(".") if where else ():
+        found = found.get(part) if isinstance(found, dict) else None
+    if where and not isinstance(found, list):
+        raise InputError(
+            f"{file.name}: record: no list at `{where}`; is this the right preset? "
+            "`ragtriage inspect` says what fits [not-an-object]"
+        )
+    return enumerate(found if isinstance(found, list) else [found], 1)
+
+
+def _first_byte(stream: BinaryIO) -> bytes:
+    """The first byte that is not white space; the stream is left where it was."""
+    peeked = stream.peek(4096) if hasattr(stream, "peek") else stream.read(4096)
+    if not hasattr(stream, "peek"):
+        stream.seek(0)
+    return peeked.removeprefix(b"\xef\xbb\xbf").lstrip(WHITE)[:1]
+
+
+def _of_batches(batches: Iterator[Batch]) -> Iterator[Foreign]:
+    for batch in batches:
+        if batch.blank:
+            yield Foreign(0, b"", blank=batch.blank)
+        for i, line in enumerate(batch.lines):
+            number, raw = batch.numbers[i], batch.raw(i)
+            if i in batch.broken:
+                yield Foreign(number, raw, problem=str(batch.broken[i]))
+                continue
+            try:
+                yield Foreign(number, raw, parse(line))
+            except UnicodeDecodeError:
+                yield Foreign(number, raw, problem="not valid UTF-8 text; save the file as UTF-8")
+            except ValueError as error:
+                yield Foreign(number, raw, problem=f"not valid JSON ({error}); correct it")
+
+
+def _cells(file: InputFile) -> Reader:
+    """Every cell as text, an empty one as null."""
+    return delimited_reader("\t" if file.format == "tsv" else ",", None, {})
+
+
+def _of_parquet(stream: BinaryIO, file: InputFile) -> Iterator[Foreign]:
+    try:
+        frame = pl.scan_parquet(
+            stream if file.content is not None else file.path, hive_partitioning=False, glob=False
+        )
+        height = frame.select(pl.len()).collect().item()
+        for start in range(0, height, _ROWS):
+            part = frame.slice(start, _ROWS).collect()
+            for i, row in enumerate(part.iter_rows(named=True), start + 1):
+                yield Foreign(i, _text(row), row)
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+        what = str(error).strip().split("\n", 1)[0][:200]
+        raise InputError(f"{file.name}: not a readable Parquet file ({what})") from None
+
+
+def _text(value: Any) -> bytes:
+    return json.dumps(value, ensure_ascii=False, default=str).encode("utf-8", "backslashreplace")
