@@ -53,6 +53,7 @@ class Admission:
         request = self._request
         joined = bool(request.cases)
         self.given = open_joined(request, spill) if joined else open_input(request, frame, spill)
+        self._tally.record_lines = self.given.record_lines
         check_mapping(request.mapping, self.given)
         self.corpus = self._opened_corpus()
         self.book = self._opened_book()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StrictStr
 
@@ -27,6 +28,8 @@ class FormatOptions(BaseModel):
     map_file: StrictStr | None = None
     list_separator: StrictStr | None = Field(default=None, min_length=1)
     text_ids: tuple[StrictStr, ...] = ()
+    trec_order: Literal["score", "rank"] = "score"
+    qrels_split: StrictStr | None = None
 
     def preset_for(self, role: str) -> str | None:
         """The preset that reads files of this role; None for our own formats."""

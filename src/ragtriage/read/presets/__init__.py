@@ -10,6 +10,9 @@ from ragtriage.read.presets.base import Preset
 # One line a preset: its name and its module, which defines PRESET.
 _MODULES = {
     "ragas": "ragas",
+    "trec": "trec",
+    "beir": "beir",
+    "trec-rag": "trec_rag",
     "records": "records",
 }
 

@@ -73,7 +73,9 @@ class Block(NamedTuple):
         return [readable(every[line - self.first].rstrip(b"\r")) for line in lines]
 
 
-def read_blocks(stream: BinaryIO, file: InputFile, layout: Layout, skip: int = 0) -> Iterator[Block]:
+def read_blocks(
+    stream: BinaryIO, file: InputFile, layout: Layout, skip: int = 0
+) -> Iterator[Block]:
     """The file's rows, in order; `skip` lines at its head are read and left out.
 
     Raises:
@@ -185,7 +187,9 @@ def _fault(line: bytes, number: int, cells: list[bytes], layout: Layout) -> Brok
     try:
         line.decode()
     except UnicodeDecodeError as error:
-        why = f"{message('encoding')} (byte {error.start + 1} of the row is {line[error.start]:#04x})"
+        why = (
+            f"{message('encoding')} (byte {error.start + 1} of the row is {line[error.start]:#04x})"
+        )
         return BrokenRow(number, _text(cells[0]), "row", "encoding", why, raw)
     if len(cells) == len(layout.columns) and all(cells):
         return None

@@ -109,8 +109,9 @@ def _judged_once(rows: Rows, repeated: pl.DataFrame, file: InputFile) -> Rows:
         )
         .drop("place", "repeats", "conflicts")
     )
-    conflicts = repeated.filter("conflict").with_columns(topic=table["topic"].gather(
-        repeated.filter("conflict")["place"]))
+    conflicts = repeated.filter("conflict").with_columns(
+        topic=table["topic"].gather(repeated.filter("conflict")["place"])
+    )
     rows.accuse(_conflict_rows(conflicts, file))
     rows.topics = Topics(table, rows.topics.rows.filter(kept))
     return rows

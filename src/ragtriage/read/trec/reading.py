@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import polars as pl
 
+from ragtriage.errors import InputError
 from ragtriage.read.files import InputFile, open_bytes
 from ragtriage.read.trec.columns import Block, BrokenRow, Layout, read_blocks
 from ragtriage.read.trec.topics import Gatherer, Topics
@@ -32,6 +33,7 @@ _RUN_COLUMNS: dict[str, pl.DataType] = {
 }
 _GRADE = "is no grade; write a whole number"
 _SCORE = "is no score; write a finite number"
+_SHOWN_TAGS = 5
 _RANK = "is no rank; write a whole number, or let the scores order the run (--trec-order score)"
 
 
@@ -65,17 +67,23 @@ def read_qrels(file: InputFile, layout: Layout, skip: int) -> Rows:
 def read_run(file: InputFile, system: str | None, *, ranked: bool) -> Rows:
     """A run: `document`, `score` and `rank` (null where it is no number).
 
-    `system`: the tag whose rows count, None for all. `ranked`: the rank column must be one.
+    `system`: the tag whose rows count, None where all are one system's. `ranked`: the rank column
+    must be one.
+
+    Raises:
+        InputError: no system was named, and a topic has rows of several.
     """
+    tags = _Tags()
 
     def rankings(block: Block) -> _Judged:
-        frame = block.frame
-        left_out = 0
-        if system is not None:
+        frame, left_out = block.frame, 0
+        if system is None:
+            tags.add(frame)
+        else:
             frame = frame.filter(pl.col("tag") == system)
             left_out = block.frame.height - frame.height
         numbers = frame.with_columns(
-            number=_float(frame["score"]), place=_whole(frame["rank"])
+            number=frame["score"].cast(pl.Float64, strict=False), place=_whole(frame["rank"])
         )
         finite = pl.col("number").is_finite().fill_null(False)
         checks = [("score", _SCORE, numbers.select(~finite).to_series())]
@@ -85,18 +93,43 @@ def read_run(file: InputFile, system: str | None, *, ranked: bool) -> Rows:
         kept = good.select("topic", "document", "line", score="number", rank="place")
         return kept, broken, left_out
 
-    return _rows(file, RUN, 0, _RUN_COLUMNS, rankings)
+    rows = _rows(file, RUN, 0, _RUN_COLUMNS, rankings)
+    tags.check(file)
+    return rows
 
 
-def tags_of(file: InputFile) -> Iterator[str]:
-    """The tags of a run file, in the order they are met; a row without its columns has none."""
-    seen: dict[str, None] = {}
-    with open_bytes(file) as stream:
-        for block in read_blocks(stream, file, RUN):
-            for tag in block.frame["tag"].unique(maintain_order=True):
-                if tag not in seen:
-                    seen[tag] = None
-                    yield tag
+class _Tags:
+    """Watches whether a topic has rows of several systems."""
+
+    def __init__(self) -> None:
+        self._pairs: list[pl.DataFrame] = []
+
+    def add(self, frame: pl.DataFrame) -> None:
+        """A block's rows."""
+        if frame.is_empty():
+            return
+        first = frame["tag"][0]
+        if (frame["tag"] == first).all():
+            topics = frame["topic"].rle().struct.field("value").unique(maintain_order=True)
+            pairs = pl.DataFrame({"topic": topics}).with_columns(tag=pl.lit(first))
+        else:
+            pairs = frame.select("topic", "tag").unique(maintain_order=True)
+        self._pairs.append(pairs)
+
+    def check(self, file: InputFile) -> None:
+        """Is it one run? Tags of different topics may differ."""
+        if not self._pairs:
+            return
+        pairs = pl.concat(self._pairs).unique(maintain_order=True)
+        if not pairs["topic"].is_duplicated().any():
+            return
+        tags = pairs["tag"].unique(maintain_order=True)
+        shown = ", ".join(repr(tag) for tag in tags.head(_SHOWN_TAGS))
+        more = f" and {tags.len() - _SHOWN_TAGS:,} more" if tags.len() > _SHOWN_TAGS else ""
+        raise InputError(
+            f"{file.name}: tag: rows of {tags.len():,} systems: {shown}{more}; choose one with "
+            "--system NAME"
+        )
 
 
 def _judgements(block: Block) -> _Judged:
@@ -109,7 +142,9 @@ def _judgements(block: Block) -> _Judged:
 _Check = tuple[str, str, pl.Series]
 
 
-def _sorted_out(frame: pl.DataFrame, block: Block, checks: list[_Check]) -> tuple[pl.DataFrame, list[BrokenRow]]:
+def _sorted_out(
+    frame: pl.DataFrame, block: Block, checks: list[_Check]
+) -> tuple[pl.DataFrame, list[BrokenRow]]:
     """Rows that pass every check, and the first fault of each other one."""
     bad = pl.Series([False]).new_from_index(0, frame.height)
     broken: list[BrokenRow] = []
@@ -149,15 +184,11 @@ def _rows(
 
 
 def _whole(text: pl.Series) -> pl.Series:
-    """Whole numbers of at most 64 bits, exactly; anything else is null."""
+    """Whole numbers of at most 64 bits, exactly, also as `+1` and `1.0`; anything else is null."""
     numbers = text.cast(pl.Int64, strict=False)
-    if numbers.null_count():
-        # polars takes no plus sign.
-        signed = text.str.strip_prefix("+")
-        plus = pl.Series(numbers.is_null() & text.str.contains(r"^\+\d"))
-        numbers = numbers.zip_with(~plus, signed.cast(pl.Int64, strict=False))
-    return numbers
-
-
-def _float(text: pl.Series) -> pl.Series:
-    return text.cast(pl.Float64, strict=False)
+    if not numbers.null_count():
+        return numbers
+    plain = text.to_frame("text").select(
+        pl.col("text").str.extract(r"^\+?(-?[0-9]+)(?:\.0+)?$").cast(pl.Int64, strict=False)
+    )
+    return numbers.zip_with(numbers.is_not_null(), plain.to_series())

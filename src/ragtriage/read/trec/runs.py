@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import islice
 
 import polars as pl
 
@@ -12,7 +11,7 @@ from ragtriage.read.files import InputFile, open_bytes
 from ragtriage.read.trec.columns import read_blocks
 from ragtriage.read.trec.order import Ranked, by_rank, by_score
 from ragtriage.read.trec.qrels import first_cells
-from ragtriage.read.trec.reading import QRELS, RUN, Rows, read_run
+from ragtriage.read.trec.reading import QRELS, RUN, read_run
 from ragtriage.read.trec.source import Taken, TopicSource
 from ragtriage.read.trec.topics import as_lists
 

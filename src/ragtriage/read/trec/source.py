@@ -130,7 +130,5 @@ class TopicSource:
             place = (self.file.name, line, line)
             text = f"set aside with the row of its topic at {self.file.name}:{row.line}"
             raw = self._first_lines.get(line, "")
-            faults.append(
-                RowFault(*place, topic, row.field, row.rule, text, raw, refuses=False)
-            )
+            faults.append(RowFault(*place, topic, row.field, row.rule, text, raw, refuses=False))
         return faults

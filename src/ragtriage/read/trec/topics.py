@@ -77,9 +77,7 @@ def as_lists(topics: Topics, items: dict[str, pl.Expr]) -> pl.DataFrame:
     """The table with a list a topic for each item, in row order."""
     # Sorted places make the groups slices: no row is moved.
     places = pl.Series("place", topics.places).set_sorted()
-    grouped = (
-        topics.rows.with_columns(places).group_by("place", maintain_order=True).agg(**items)
-    )
+    grouped = topics.rows.with_columns(places).group_by("place", maintain_order=True).agg(**items)
     if grouped.height != topics.table.height:
         raise AssertionError(f"{topics.table.height} topics became {grouped.height} lists")
     return topics.table.hstack(grouped.drop("place"))

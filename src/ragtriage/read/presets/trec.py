@@ -1,0 +1,100 @@
+"""`trec`: qrels as cases, a run as traces."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+from ragtriage.errors import InputError, UsageError
+from ragtriage.read.files import InputFile, find_files
+from ragtriage.read.index import Source
+from ragtriage.read.presets.base import CASES, TRACE, Asked, Preset, Sample
+from ragtriage.read.trec.qrels import qrels_source
+from ragtriage.read.trec.reading import QRELS, RUN
+from ragtriage.read.trec.runs import ORDERS, run_source, tags_of
+
+_FORMAT = "trec"
+
+
+def trec_files(arguments: tuple[str, ...], role: str, spill: Path | None) -> list[InputFile]:
+    """Files by any name; of a folder, all that are not hidden."""
+    names: list[str] = []
+    for argument in arguments:
+        names += _in_folder(argument) if os.path.isdir(argument) else [argument]
+    found = find_files(tuple(names), role, spill, otherwise=_FORMAT)
+    return [replace(file, format=_FORMAT) for file in found]
+
+
+def trec_sources(files: list[InputFile], asked: Asked) -> list[Source]:
+    """Qrels as cases, runs as traces."""
+    if asked.role == CASES:
+        return [qrels_source(file) for file in files]
+    order = order_of(asked)
+    return [run_source(file, asked.system, order) for file in files]
+
+
+def order_of(asked: Asked) -> str:
+    """What orders a run: its scores, or its ranks.
+
+    Raises:
+        UsageError: something else was asked for.
+    """
+    order = str(asked.options.get("trec_order") or ORDERS[0])
+    if order not in ORDERS:
+        raise UsageError(f"--trec-order: {order!r}: one of {', '.join(ORDERS)}")
+    return order
+
+
+def _in_folder(folder: str) -> list[str]:
+    names = [
+        os.path.join(folder, name)
+        for name in sorted(os.listdir(folder))
+        if not name.startswith(".") and os.path.isfile(os.path.join(folder, name))
+    ]
+    if not names:
+        raise InputError(f"{folder}: the folder has no file; give the runs or qrels")
+    return names
+
+
+def _recognise(sample: Sample) -> str | None:
+    lines = [line.split() for line in sample.head.split(b"\n")[:-1] if line.strip()]
+    widths = {len(cells) for cells in lines}
+    if widths == {len(RUN.columns)} and all(_is_number(cells[4]) for cells in lines):
+        return "six columns a line, the fifth a number: a run"
+    if widths == {len(QRELS.columns)} and all(_is_number(cells[3]) for cells in lines):
+        return "four columns a line, the last a number: qrels"
+    return None
+
+
+def _is_number(cell: bytes) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
+PRESET = Preset(
+    name="trec",
+    about="TREC's qrels and runs",
+    layout="qrels `topic iteration document grade`, run `topic Q0 document rank score tag`; columns "
+    "between white space; also `.gz` and `.zst`",
+    maps_to="grades; retrieved_ids",
+    quirks=(
+        "tabs, several blanks, blanks at the end, CRLF, no final line break",
+        "the second column may hold anything",
+        "a run is ordered by score, equal scores by document ID, last first, both as trec_eval does; "
+        "`--trec-order rank` takes the rank column",
+        "rows of a topic may lie anywhere in the file",
+        "topics judged but not run count as empty; topics run but not judged are an error unless "
+        "`--unknown-trace ignore`",
+        "qrels with the header of BEIR",
+    ),
+    roles=(CASES, TRACE),
+    sources=trec_sources,
+    files=trec_files,
+    systems=lambda file, asked: tags_of(file) if asked.role == TRACE else iter(()),
+    recognise=_recognise,
+    missing_trace="empty",
+)
