@@ -59,7 +59,7 @@ def indexed(sources: list[Source]) -> Input:
         fields=set().union(*(index.fields for _, index in pairs)),
         duplicates=find_duplicates(pairs),
         chunks=lambda: _chunks(pairs),
-        files=[entry_of(index) for _, index in pairs],
+        files=[entry for _, index in pairs for entry in entries_of(index)],
         keys={name for _, index in pairs for name in index.profile.keys},
         mapping={theirs: ours for _, index in pairs for theirs, ours in index.mapping.items()},
         dropped=dropped_by([index for _, index in pairs]),
@@ -108,6 +108,11 @@ def check_mapping(mapping: dict[str, str], given: Input) -> None:
 def _chunks(pairs: list[tuple[Source, FileIndex]]) -> Iterator[Chunk]:
     for source, index in pairs:
         yield from source.chunks(index)
+
+
+def entries_of(index: FileIndex) -> list[dict[str, Any]]:
+    """What the manifest says of a file, and of those beside it."""
+    return [entry_of(each) for each in (index, *index.beside)]
 
 
 def entry_of(index: FileIndex) -> dict[str, Any]:

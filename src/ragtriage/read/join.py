@@ -14,7 +14,7 @@ from typing import Any
 import polars as pl
 
 from ragtriage.read.chunk import Chunk, RowFault
-from ragtriage.read.input import Input, dropped_by, entry_of
+from ragtriage.read.input import Input, dropped_by, entries_of
 from ragtriage.read.side import KEY, PLACE, Side, place_of
 from ragtriage.read.sources import sources_for
 from ragtriage.read.tables import CHUNK_ROWS
@@ -45,7 +45,7 @@ def open_joined(request: EvaluateRequest, spill: Path | None) -> Input:
         fields=cases.fields | traces.fields | join.made_up_fields,
         duplicates={},
         chunks=join.chunks,
-        files=[entry_of(index) for side in both for index in side.indexes],
+        files=[entry for side in both for i in side.indexes for entry in entries_of(i)],
         keys={name for side in both for i in side.indexes for name in i.profile.keys},
         mapping={t: o for side in both for i in side.indexes for t, o in i.mapping.items()},
         dropped=dropped_by([index for side in both for index in side.indexes]),
@@ -128,7 +128,7 @@ class _Join:
         return self._untraced_rows().height
 
     def _paired(self) -> Iterator[pl.DataFrame]:
-        """Each case beside its trace, whose columns are prefixed; as much at once as is one chunk."""
+        """Each case beside its trace, whose columns are prefixed; a chunk at once."""
         traces = self._traces.rows.with_columns(traced=pl.lit(True))
         places = self._cases.rows.select("case_id").join(
             traces.select("case_id").with_row_index("place"),

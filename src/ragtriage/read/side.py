@@ -69,5 +69,6 @@ class Side:
 
 
 def place_of(row: dict[str, Any]) -> Place:
+    """Where a row's record stands."""
     source_file, line, record = (row[name] for name in PLACE)
     return source_file, line, record

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,7 +13,8 @@ from ragtriage.read.index import Source
 from ragtriage.read.presets.base import CASES, TRACE, Asked, Preset, Sample
 from ragtriage.read.trec.qrels import qrels_source
 from ragtriage.read.trec.reading import QRELS, RUN
-from ragtriage.read.trec.runs import ORDERS, run_source, tags_of
+from ragtriage.read.trec.runs import ORDERS, run_source
+from ragtriage.read.trec.systems import systems_in
 
 _FORMAT = "trec"
 
@@ -30,8 +32,26 @@ def trec_sources(files: list[InputFile], asked: Asked) -> list[Source]:
     """Qrels as cases, runs as traces."""
     if asked.role == CASES:
         return [qrels_source(file) for file in files]
+    return run_sources(files, asked)
+
+
+def run_sources(files: list[InputFile], asked: Asked) -> list[Source]:
+    """Runs as traces: all files, or the rows of the system that was named."""
     order = order_of(asked)
-    return [run_source(file, asked.system, order) for file in files]
+    if asked.system is None:
+        return [run_source(file, None, order) for file in files]
+    chosen = [system for system in systems_in(files) if system.name == asked.system]
+    return [run_source(system.file, system.tag, order) for system in chosen]
+
+
+def run_systems(file: InputFile, asked: Asked) -> Iterator[str]:
+    """The systems whose runs are in a file; their names depend on the other files given."""
+    if asked.role != TRACE:
+        return
+    files = trec_files(tuple(asked.options.get("trace") or (file.name,)), TRACE, None)
+    for system in systems_in(files):
+        if system.file.path == file.path:
+            yield system.name
 
 
 def order_of(asked: Asked) -> str:
@@ -78,23 +98,24 @@ def _is_number(cell: bytes) -> bool:
 PRESET = Preset(
     name="trec",
     about="TREC's qrels and runs",
-    layout="qrels `topic iteration document grade`, run `topic Q0 document rank score tag`; columns "
-    "between white space; also `.gz` and `.zst`",
+    layout="qrels `topic iteration document grade`, run `topic Q0 document rank score tag`; "
+    "columns between white space; also `.gz` and `.zst`",
     maps_to="grades; retrieved_ids",
     quirks=(
         "tabs, several blanks, blanks at the end, CRLF, no final line break",
         "the second column may hold anything",
-        "a run is ordered by score, equal scores by document ID, last first, both as trec_eval does; "
-        "`--trec-order rank` takes the rank column",
+        "ordered by score, equal scores by document ID, last first, as trec_eval does",
+        "`--trec-order rank` takes the rank column instead",
         "rows of a topic may lie anywhere in the file",
-        "topics judged but not run count as empty; topics run but not judged are an error unless "
-        "`--unknown-trace ignore`",
+        "several runs: a file each, or in one file a tag each; `--system NAME` takes one",
+        "topics judged but not run count as empty",
+        "topics run but not judged are an error unless `--unknown-trace ignore`",
         "qrels with the header of BEIR",
     ),
     roles=(CASES, TRACE),
     sources=trec_sources,
     files=trec_files,
-    systems=lambda file, asked: tags_of(file) if asked.role == TRACE else iter(()),
+    systems=run_systems,
     recognise=_recognise,
     missing_trace="empty",
 )

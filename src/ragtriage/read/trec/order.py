@@ -28,7 +28,7 @@ class Ranked(NamedTuple):
 
 
 def by_score(topics: Topics) -> Ranked:
-    """Rows by score and document; `topics.rows` has `document`, `score` and `rank` (may be null)."""
+    """Rows by score and document; they have `document`, `score` and `rank`, which may be null."""
     places = topics.places
     rows = topics.rows
     single = rows["score"].cast(pl.Float32).to_numpy()
@@ -92,7 +92,7 @@ def _ties_by_document(rows: pl.DataFrame, equal: np.ndarray) -> pl.DataFrame:
 
 
 def _against_rank(rows: pl.DataFrame, places: np.ndarray, beside: np.ndarray) -> int:
-    """Topics in which a later row has a smaller rank. Ranks that order nothing contradict nothing."""
+    """Topics in which a later row has a smaller rank; equal ranks contradict nothing."""
     # A rank that is no number is NaN here, which is before nothing.
     ranks = rows["rank"].cast(pl.Float64).to_numpy()
     return _count(places, beside & (ranks[1:] < ranks[:-1]))

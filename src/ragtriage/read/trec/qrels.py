@@ -19,7 +19,7 @@ _HEADERS = ({"query-id", "corpus-id", "score"}, {"query_id", "corpus_id", "score
 
 def qrels_source(file: InputFile) -> TopicSource:
     """A qrels file as a source of cases with `grades`."""
-    return TopicSource(file, "grades", lambda: _read(file))
+    return TopicSource(file, {"grades"}, lambda: read_judgements(file))
 
 
 def layout_of(file: InputFile) -> tuple[Layout, int]:
@@ -62,7 +62,8 @@ def first_cells(file: InputFile) -> tuple[int, list[bytes]]:
     return number, []
 
 
-def _read(file: InputFile) -> Taken:
+def read_judgements(file: InputFile) -> Taken:
+    """A qrels file's topics with `grades`; judgements that contradict another are faults."""
     layout, skip = layout_of(file)
     rows = read_qrels(file, layout, skip)
     repeated = _repeated(rows.topics)

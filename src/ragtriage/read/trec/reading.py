@@ -26,7 +26,7 @@ _QRELS_COLUMNS: dict[str, pl.DataType] = {
     "grade": pl.Int64(),
     "line": pl.Int64(),
 }
-_RUN_COLUMNS: dict[str, pl.DataType] = {
+RUN_COLUMNS: dict[str, pl.DataType] = {
     "document": pl.String(),
     "score": pl.Float64(),
     "rank": pl.Int64(),
@@ -93,7 +93,7 @@ def read_run(file: InputFile, system: str | None, *, ranked: bool) -> Rows:
         kept = good.select("topic", "document", "line", score="number", rank="place")
         return kept, broken, left_out
 
-    rows = _rows(file, RUN, 0, _RUN_COLUMNS, rankings)
+    rows = _rows(file, RUN, 0, RUN_COLUMNS, rankings)
     tags.check(file)
     return rows
 

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import polars as pl
 
 from ragtriage.errors import InputError
-from ragtriage.read.files import InputFile, open_bytes
-from ragtriage.read.trec.columns import read_blocks
+from ragtriage.read.files import InputFile
 from ragtriage.read.trec.order import Ranked, by_rank, by_score
 from ragtriage.read.trec.qrels import first_cells
-from ragtriage.read.trec.reading import QRELS, RUN, read_run
+from ragtriage.read.trec.reading import QRELS, RUN, Rows, read_run
 from ragtriage.read.trec.source import Taken, TopicSource
 from ragtriage.read.trec.topics import as_lists
 
@@ -23,32 +20,24 @@ def run_source(file: InputFile, system: str | None, order: str) -> TopicSource:
 
     Args:
         file: the run.
-        system: the tag whose rows count; None takes the file's one.
+        system: the tag whose rows count; None takes all.
         order: `score`, or `rank` for the rank column.
     """
-    return TopicSource(file, "retrieved_ids", lambda: _read(file, system, order))
-
-
-def tags_of(file: InputFile) -> Iterator[str]:
-    """The tags of a run file, in the order they are met."""
-    _check_columns(file)
-    seen: dict[str, None] = {}
-    with open_bytes(file) as stream:
-        for block in read_blocks(stream, file, RUN):
-            for tag in block.frame["tag"].unique(maintain_order=True):
-                if tag not in seen:
-                    seen[tag] = None
-                    yield tag
+    return TopicSource(file, {"retrieved_ids"}, lambda: _read(file, system, order))
 
 
 def _read(file: InputFile, system: str | None, order: str) -> Taken:
     _check_columns(file)
     rows = read_run(file, system, ranked=order == "rank")
     ranked = by_rank(rows.topics) if order == "rank" else by_score(rows.topics)
+    return rankings(file, rows, ranked)
+
+
+def rankings(file: InputFile, rows: Rows, ranked: Ranked) -> Taken:
+    """Topics with `retrieved_ids`, and how they were ordered."""
     rows.topics = ranked.topics
-    return Taken(
-        rows, as_lists(ranked.topics, {"retrieved_ids": pl.col("document")}), _notes(file, ranked)
-    )
+    table = as_lists(ranked.topics, {"retrieved_ids": pl.col("document")})
+    return Taken(rows, table, _notes(file, ranked))
 
 
 def _check_columns(file: InputFile) -> None:
@@ -66,8 +55,8 @@ def _notes(file: InputFile, ranked: Ranked) -> list[str]:
     notes = []
     if ranked.tied:
         notes.append(
-            f"{file.name}: equal scores in {ranked.tied:,} {of}, ordered by document ID, last first, "
-            "as trec_eval does"
+            f"{file.name}: equal scores in {ranked.tied:,} {of}, ordered by document ID, last "
+            "first, as trec_eval does"
         )
     if ranked.narrow:
         notes.append(
@@ -76,7 +65,7 @@ def _notes(file: InputFile, ranked: Ranked) -> list[str]:
         )
     if ranked.against_rank:
         notes.append(
-            f"{file.name}: the rank column orders {ranked.against_rank:,} {of} otherwise; the scores "
-            "count (--trec-order rank takes the ranks)"
+            f"{file.name}: the rank column orders {ranked.against_rank:,} {of} otherwise; the "
+            "scores count (--trec-order rank takes the ranks)"
         )
     return notes

@@ -7,6 +7,7 @@ something else, and without one of its rows a ranking is another one.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
@@ -24,12 +25,32 @@ OTHER_SYSTEMS = "rows of other systems"
 _FLAGS = ("answer_given", "none_given")
 
 
+@dataclass(frozen=True)
+class Beside:
+    """A further file that says something of each topic: what it is, and what became of its lines.
+
+    `accused`: topics whose record there cannot be used, each with the place of that record.
+    """
+
+    index: FileIndex
+    read: int
+    blank: int
+    faults: list[RowFault]
+    accused: dict[str, str]
+
+
 class Taken(NamedTuple):
-    """A file's rows, their topics with a list each, and what there is to say of them."""
+    """A file's rows, their topics with a list each, and what there is to say of them.
+
+    `table`: `topic`, `line`, `lines`, and columns named as fields of a case. `raw`: a topic's own
+    text by its line, where that is not simply a line of the file.
+    """
 
     rows: Rows
     table: pl.DataFrame
     notes: list[str]
+    beside: Beside | None = None
+    raw: Callable[[int], str] | None = None
 
 
 def lines_of(file: InputFile, wanted: set[int]) -> dict[int, str]:
@@ -45,15 +66,10 @@ def lines_of(file: InputFile, wanted: set[int]) -> dict[int, str]:
 class TopicSource:
     """A file whose rows make up one field of a case."""
 
-    def __init__(
-        self,
-        file: InputFile,
-        field: str,
-        read: Callable[[], Taken],
-    ) -> None:
-        """`field`: the column of `read`'s table that holds the lists."""
+    def __init__(self, file: InputFile, fields: set[str], read: Callable[[], Taken]) -> None:
+        """`fields`: the columns of `read`'s table that are fields of a case."""
         self.file = file
-        self._field = field
+        self._fields = fields
         self._read = read
         self._taken: Taken | None = None
         self._where = pl.DataFrame(schema={"topic": pl.String, "line": pl.Int64})
@@ -62,35 +78,36 @@ class TopicSource:
         """All of it: a topic's rows may lie anywhere in the file."""
         index = FileIndex(self.file, fingerprint(self.file))
         self._taken = taken = self._read()
-        rows, table, index.notes = taken
-        self._where = table.select("topic", "line")
-        index.fields = {"case_id", self._field}
-        index.hashes.append(hash_ids(table["topic"]))
-        long = table.select("line", "lines").filter(pl.col("lines") > 1)
+        self._where = taken.table.select("topic", "line")
+        index.fields = {"case_id", *self._fields}
+        index.hashes.append(hash_ids(taken.table["topic"]))
+        long = taken.table.select("line", "lines").filter(pl.col("lines") > 1)
         index.record_lines = dict(long.iter_rows())
-        if rows.left_out:
-            index.dropped[OTHER_SYSTEMS] = rows.left_out
+        index.notes = taken.notes
+        if taken.rows.left_out:
+            index.dropped[OTHER_SYSTEMS] = taken.rows.left_out
+        if taken.beside is not None:
+            index.beside.append(taken.beside.index)
+            index.dropped |= taken.beside.index.dropped
         return index
 
     def chunks(self, index: FileIndex) -> Iterator[Chunk]:
         """One chunk: whoever joins it cuts it up."""
         # The second pass needs no second reading; what is large is handed on, not kept.
-        rows, table, _ = self._taken or self._read()
+        taken = self._taken or self._read()
         self._taken = None
-        if not unchanged(self.file, index.fingerprint):
-            raise InputError(f"{self.file.name}: changed while it was read; run again")
-        faults = [self._fault(row) for row in rows.broken]
-        if rows.accused:
-            accused = table["topic"].is_in(list(rows.accused))
-            faults += self._set_aside(table.filter(accused), rows)
-            table = table.filter(~accused)
-        read = rows.read - rows.left_out
-        yield Chunk(
-            frame=self._frame(table),
-            faults=sorted(faults, key=lambda fault: fault.record),
-            counts=[(self.file.name, read, rows.blank)],
-            raw=lambda line: self._first_lines.get(line, ""),
-        )
+        for seen in (index, *index.beside):
+            if not unchanged(seen.file, seen.fingerprint):
+                raise InputError(f"{seen.file.name}: changed while it was read; run again")
+        read = taken.rows.read - taken.rows.left_out
+        counts = [(self.file.name, read, taken.rows.blank)]
+        faults = [self._fault(row) for row in taken.rows.broken]
+        if taken.beside is not None:
+            counts.append((taken.beside.index.file.name, taken.beside.read, taken.beside.blank))
+            faults += taken.beside.faults
+        table, more = self._apart(taken)
+        raw = taken.raw or (lambda line: self._first_lines.get(line, ""))
+        yield Chunk(self._frame(table), faults + more, counts, raw)
 
     def positions(self, index: FileIndex, wanted: pl.Series) -> Iterator[tuple[str, int]]:
         """Topics whose hash is wanted, with the line where each is met first."""
@@ -102,15 +119,35 @@ class TopicSource:
         """Every topic's first line, read again: few runs ever ask for one."""
         return lines_of(self.file, set(self._where["line"]))
 
+    def _apart(self, taken: Taken) -> tuple[pl.DataFrame, list[RowFault]]:
+        """Topics without a fault, and what is set aside of the others with their faulty rows."""
+        accused = {
+            topic: (f"{self.file.name}:{row.line}", row.field, row.rule)
+            for topic, row in taken.rows.accused.items()
+        }
+        for topic, place in (taken.beside.accused if taken.beside else {}).items():
+            accused.setdefault(topic, (place, "question", "unmapped"))
+        if not accused:
+            return taken.table, []
+        of_accused = taken.table["topic"].is_in(list(accused))
+        faults = []
+        for topic, line in taken.table.filter(of_accused).select("topic", "line").iter_rows():
+            place, field, rule = accused[topic]
+            text = f"set aside with the row of its topic at {place}"
+            raw = taken.raw(line) if taken.raw else self._first_lines.get(line, "")
+            where = (self.file.name, line, line)
+            faults.append(RowFault(*where, topic, field, rule, text, raw, refuses=False))
+        return taken.table.filter(~of_accused), faults
+
     def _frame(self, table: pl.DataFrame) -> pl.DataFrame:
         columns = dtypes(CaseRows)
         given = {
             "case_id": pl.col("topic"),
-            self._field: pl.col(self._field),
+            **{name: pl.col(name) for name in self._fields},
             "source_file": pl.lit(self.file.name, pl.String),
             "line": pl.col("line"),
             "record": pl.col("line"),
-            "required_given": pl.lit(self._field in LABEL_FIELDS),
+            "required_given": pl.lit(not self._fields.isdisjoint(LABEL_FIELDS)),
             **dict.fromkeys(_FLAGS, pl.lit(False)),
         }
         return table.select(
@@ -121,14 +158,3 @@ class TopicSource:
     def _fault(self, row: BrokenRow) -> RowFault:
         place = (self.file.name, row.line, row.line)
         return RowFault(*place, row.topic, row.field, row.rule, row.message, row.raw)
-
-    def _set_aside(self, table: pl.DataFrame, rows: Rows) -> list[RowFault]:
-        """The sound rows of topics that have a faulty one."""
-        faults = []
-        for topic, line in table.select("topic", "line").iter_rows():
-            row = rows.accused[topic]
-            place = (self.file.name, line, line)
-            text = f"set aside with the row of its topic at {self.file.name}:{row.line}"
-            raw = self._first_lines.get(line, "")
-            faults.append(RowFault(*place, topic, row.field, row.rule, text, raw, refuses=False))
-        return faults

@@ -1,4 +1,4 @@
-"""Rows gathered by topic, in the order in which topics are met. What the rows say is not known here."""
+"""Rows gathered by topic, in the order in which topics are met; what they say is not known here."""
 
 from __future__ import annotations
 
