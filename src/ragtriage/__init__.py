@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ragtriage.errors import InputError, RagtriageError, UsageError
     from ragtriage.history_run import History, build_history
     from ragtriage.leakage_run import Leakage, leakage
-    from ragtriage.pipeline import evaluate
+    from ragtriage.pipeline import evaluate, evaluate_systems
     from ragtriage.read.accepted import Accepted
     from ragtriage.run import Run
 
@@ -33,6 +33,7 @@ __all__ = [
     "build_history",
     "compare",
     "evaluate",
+    "evaluate_systems",
     "leakage",
     "measure_agreement",
 ]
@@ -52,6 +53,7 @@ _HOMES = {
     "accepted_run": "ragtriage.accepting",
     "build_history": "ragtriage.history_run",
     "evaluate": "ragtriage.pipeline",
+    "evaluate_systems": "ragtriage.pipeline",
     "leakage": "ragtriage.leakage_run",
     "measure_agreement": "ragtriage.agreement_run",
 }

@@ -18,15 +18,11 @@ from ragtriage.cli_options import (
 )
 from ragtriage.cli_output import (
     compared,
-    compared_verdict,
     print_report,
     progress,
-    rendered,
-    rendered_comparison,
     say,
     say_mapping,
     say_where,
-    verdict,
 )
 from ragtriage.errors import (
     EXIT_GATE_FAILED,
@@ -106,20 +102,14 @@ def evaluate(**flags: Any) -> int:
     INPUT: JSON lines, JSON, CSV, TSV or Parquet; files, folders, globs, or - for standard input.
     Exit code 0: all gates hold; 1: one failed; 2: arguments or input; 3: internal error.
     """
+    from ragtriage.cli_runs import evaluated  # noqa: PLC0415 - as above
     from ragtriage.request import build_request  # noqa: PLC0415 - polars loads only for real work
 
     under_prefect = flags.pop("prefect")
     options = options_from(flags)
     shown = format_shown(options.pop("format", None))
     options, against = comparison_apart(options)
-    request = build_request(options)
-    if against is not None:
-        return _evaluated_against(request, against, shown, under_prefect=under_prefect)
-    report, path = _run(request, under_prefect=under_prefect)
-    print_report(rendered(report, shown))
-    say_mapping(report["run"])
-    say_where(path)
-    return verdict(report)
+    return evaluated(build_request(options), against, shown, under_prefect=under_prefect)
 
 
 @cli.command()
@@ -151,17 +141,18 @@ def compare(**flags: Any) -> int:
 @input_options
 def validate(**flags: Any) -> int:
     """Check an input and write nothing: exit code 0 or 2."""
-    from ragtriage.pipeline import check_request  # noqa: PLC0415 - as above
+    from ragtriage.pipeline import check_request, system_requests  # noqa: PLC0415 - as above
     from ragtriage.request import build_request  # noqa: PLC0415 - the same
 
     options = options_from(flags) | {"write": False}
     options.pop("format", None)
-    request = build_request(options)
-    lines = check_request(request, progress=progress())
-    print_report(
-        f"{lines.read:,} lines read: {lines.accepted:,} accepted, "
-        f"{lines.set_aside:,} set aside, {lines.blank:,} blank\n"
-    )
+    for each in system_requests(build_request(options)):
+        lines = check_request(each, progress=progress())
+        whose = "" if each.system is None else f"{each.system}: "
+        print_report(
+            f"{whose}{lines.read:,} lines read: {lines.accepted:,} accepted, "
+            f"{lines.set_aside:,} set aside, {lines.blank:,} blank\n"
+        )
     return EXIT_PASSED
 
 
@@ -288,50 +279,6 @@ def schema(example: str | None, format_: str) -> int:
         raise click.UsageError(f"--format: {format_!r} is not one of {', '.join(contract.FORMATS)}")
     print_report(contract.printed(format_) if example is None else contract.example(example))
     return EXIT_PASSED
-
-
-def _run(request: Any, *, under_prefect: bool) -> tuple[Any, Any]:
-    """One evaluation: its report and folder."""
-    if under_prefect:
-        from ragtriage.flows.server import run_under_prefect  # noqa: PLC0415 - only with --prefect
-
-        return run_under_prefect(request)
-    from ragtriage.pipeline import run_request  # noqa: PLC0415 - as above
-
-    run = run_request(request, progress=progress())
-    return run.report, run.path
-
-
-def _evaluated_against(request: Any, against: Any, shown: str, *, under_prefect: bool) -> int:
-    """Evaluate and compare as one step; the worse of both verdicts."""
-    report, path, comparison, where = (
-        _flows_against(request, against) if under_prefect else _run_against(request, against)
-    )
-    if shown == "json":
-        print_report(rendered({**report, "baseline": comparison}, shown))
-    else:
-        print_report(rendered_comparison(comparison, shown) + "\n" + rendered(report, shown))
-    say_mapping(report["run"])
-    say_where(path)
-    return max(verdict(report), compared_verdict(comparison, where))
-
-
-def _run_against(request: Any, against: Any) -> tuple[Any, Any, Any, Any]:
-    from ragtriage.comparing import evaluate_against  # noqa: PLC0415 - as above
-
-    run, done = evaluate_against(request, against, progress=progress())
-    return run.report, run.path, done.report, done.path
-
-
-def _flows_against(request: Any, against: Any) -> tuple[Any, Any, Any, Any]:
-    """Two flows, one after the other."""
-    from ragtriage.comparing import check_baseline  # noqa: PLC0415 - as above
-    from ragtriage.flows.server import compare_under_prefect  # noqa: PLC0415 - with --prefect
-
-    check_baseline(request, against)
-    report, path = _run(request, under_prefect=True)
-    against = against.model_copy(update={"candidate": str(path)})
-    return report, path, *compare_under_prefect(against)
 
 
 if __name__ == "__main__":

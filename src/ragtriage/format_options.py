@@ -30,6 +30,7 @@ class FormatOptions(BaseModel):
     text_ids: tuple[StrictStr, ...] = ()
     trec_order: Literal["score", "rank"] = "score"
     qrels_split: StrictStr | None = None
+    id_from: Literal["id", "question"] = "id"
 
     def preset_for(self, role: str) -> str | None:
         """The preset that reads files of this role; None for our own formats."""

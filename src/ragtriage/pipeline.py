@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import polars as pl
 
 from ragtriage.errors import UsageError
 from ragtriage.evaluation import Evaluation, Progress
+from ragtriage.layout import check_one_system, for_each_system, settled
 from ragtriage.publish.folder import RunFolder
 from ragtriage.publish.identity import new_run_id, started_at
 from ragtriage.read.files import fingerprint
@@ -37,7 +39,7 @@ def evaluate(source: Any, **options: Any) -> Run:
     frame = source if isinstance(source, pl.DataFrame) else None
     if frame is None and source is not None:
         options["inputs"] = source
-    request = build_request({name: plain_option(name, value) for name, value in options.items()})
+    request = build_request(python_options(options))
     return run_request(request, frame=frame, keep_frames=not request.write)
 
 
@@ -53,6 +55,14 @@ _LISTS = (
     "slice",
     "abstain_text",
 )
+
+
+def python_options(options: dict[str, Any]) -> dict[str, Any]:
+    """Keywords as a request takes them; `preset` is what the command line calls --from."""
+    plain = {name: plain_option(name, value) for name, value in options.items()}
+    if "preset" in plain:
+        plain["from"] = plain.pop("preset")
+    return plain
 
 
 def plain_option(name: str, value: Any) -> Any:
@@ -77,11 +87,13 @@ def run_request(
 
     `digests`: what the input files must be, by name, where an earlier step has seen them.
     """
-    if frame is None and not request.inputs and not request.cases:
-        raise UsageError("no input; give a file, a folder, a glob or - (or --cases and --trace)")
+    if frame is None:
+        _require_input(request)
+    request = settled(request)
+    if frame is None:
+        check_one_system(request)
     started = started_at()
-    configuration = repr(request.model_dump(exclude={"out", "run_id"}))
-    run_id = request.run_id or new_run_id(started, configuration)
+    run_id = _run_id(request, started)
     folder = RunFolder(request.out, run_id) if request.write else None
     if folder is not None:
         folder.open()
@@ -91,6 +103,51 @@ def run_request(
     finally:
         if folder is not None:
             folder.close()
+
+
+def evaluate_systems(source: Any, **options: Any) -> dict[str, Run]:
+    """Evaluate each system that one input holds; a run each, by the system's name.
+
+    Args:
+        source: as for `evaluate`.
+        options: as for `evaluate`; a run's folder is named after `run_id` and the system.
+
+    Raises:
+        UsageError: an option makes no sense.
+        InputError: the input is refused.
+    """
+    if source is not None:
+        options["inputs"] = source
+    request = build_request(python_options(options))
+    runs = run_systems(request, keep_frames=not request.write)
+    return {run.system or "": run for run in runs}
+
+
+def run_systems(
+    request: EvaluateRequest, *, keep_frames: bool = False, progress: Progress | None = None
+) -> list[Run]:
+    """Carry out a request for each system in the input, one after another."""
+    return [
+        run_request(each, keep_frames=keep_frames, progress=progress)
+        for each in system_requests(request)
+    ]
+
+
+def system_requests(request: EvaluateRequest) -> list[EvaluateRequest]:
+    """The request itself, or one for each of the systems its input holds."""
+    _require_input(request)
+    request = settled(request)
+    return list(for_each_system(request, _run_id(request, started_at())).values())
+
+
+def _run_id(request: EvaluateRequest, started: datetime) -> str:
+    configuration = repr(request.model_dump(exclude={"out", "run_id"}))
+    return request.run_id or new_run_id(started, configuration)
+
+
+def _require_input(request: EvaluateRequest) -> None:
+    if not request.inputs and not request.cases:
+        raise UsageError("no input; give a file, a folder, a glob or - (or --cases and --trace)")
 
 
 def run_folder(request: EvaluateRequest, digests: dict[str, str]) -> Path:
@@ -104,6 +161,7 @@ def input_digests(request: EvaluateRequest) -> dict[str, str]:
     Raises:
         InputError: a file is not there.
     """
+    request = settled(request)
     roles = {
         "records": request.inputs,
         "cases": request.cases,
@@ -126,6 +184,7 @@ def check_request(request: EvaluateRequest, *, progress: Progress | None = None)
     Raises:
         InputError: the input is refused, or rows are and none may be set aside.
     """
-    if not request.inputs and not request.cases:
-        raise UsageError("no input; give a file, a folder, a glob or - (or --cases and --trace)")
+    _require_input(request)
+    request = settled(request)
+    check_one_system(request)
     return Evaluation(request, None, "", keep_frames=False, progress=progress).check()

@@ -75,6 +75,12 @@ class Run:
         )
 
     @property
+    def system(self) -> str | None:
+        """Whose run it is, where the input held several systems'."""
+        name: str | None = self.manifest["config"]["system"]
+        return name
+
+    @property
     def folder(self) -> Path:
         """The run's folder.
 

@@ -98,6 +98,16 @@ class Outcome:
             notes=self._notes(),
         )
 
+    @property
+    def presets(self) -> dict[str, str]:
+        """The preset that read each role's files."""
+        roles = {str(entry["role"]) for entry in self.given.files} | {"records"}
+        named = {role: self.request.preset_for(role) for role in sorted(roles)}
+        return {role: name for role, name in named.items() if name is not None}
+
+    def _preset_names(self) -> str:
+        return ", ".join(dict.fromkeys(self.presets.values()))
+
     def _notes(self) -> list[str]:
         notes = [
             f"slice {name}: more values than are kept apart; the rest is summed under `…`"
@@ -106,7 +116,10 @@ class Outcome:
         if self.given.dropped:
             first = list(self.given.dropped.items())[:10]
             names = ", ".join(f"{name} ({n:,})" for name, n in first)
-            notes.append(f"unknown fields set aside (--extra ignore): {names}")
+            why = "--extra ignore" if not self.presets else f"--from {self._preset_names()}"
+            notes.append(f"unknown fields set aside ({why}): {names}")
+        if self.request.system is not None:
+            notes.append(f"system: {self.request.system}")
         return notes + self.given.notes
 
 
@@ -155,6 +168,8 @@ def manifest(outcome: Outcome, status: str, timings: dict[str, float]) -> dict[s
         "normalizer": request.normalizer,
         "config": request.model_dump(by_alias=True, exclude={"out", "run_id"}),
         "mapping": run["mapping"],
+        "presets": outcome.presets,
+        "system": request.system,
         "fields": sorted(outcome.given.fields),
         "dropped": outcome.given.dropped,
         "about": outcome.about,

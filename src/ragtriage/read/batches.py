@@ -38,7 +38,7 @@ class Batch:
     that could not even be cut out, or mapped to one of ours, to what is wrong with it; its line is
     then empty or holds its ID alone. `block` is the text that the lines were cut from, where they
     are all of it. `before`: records of the file that came before. `dropped`: keys that were left
-    behind, and in how many records.
+    behind, and in how many records. `mapping`: the user's paths that led somewhere.
     """
 
     lines: list[bytes]
@@ -49,6 +49,7 @@ class Batch:
     block: bytes | None = None
     before: int = 0
     dropped: Counter[str] = field(default_factory=Counter)
+    mapping: dict[str, str] = field(default_factory=dict)
 
     def raw(self, index: int) -> bytes:
         """The record as it stood in the file."""
@@ -64,6 +65,7 @@ class JsonLines(Batch):
         self.raws = None
         self.broken = {}
         self.dropped = Counter()
+        self.mapping = {}
         self._first = first
 
     @property
@@ -120,6 +122,10 @@ class BatchBuilder:
         """Keys that one record leaves behind."""
         self._dropped.update(names)
 
+    def note(self, mapping: dict[str, str]) -> None:
+        """The user's paths that led somewhere."""
+        self._mapping |= mapping
+
     def add_blank(self, count: int) -> None:
         """Lines that hold nothing."""
         self._blank += count
@@ -133,7 +139,13 @@ class BatchBuilder:
         """What was gathered, and begin anew."""
         raws = self._raws if self._with_raws else None
         batch = Batch(
-            self._lines, self._numbers, self._blank, raws, self._broken, dropped=self._dropped
+            self._lines,
+            self._numbers,
+            self._blank,
+            raws,
+            self._broken,
+            dropped=self._dropped,
+            mapping=self._mapping,
         )
         self._start()
         return batch
@@ -144,6 +156,7 @@ class BatchBuilder:
         self._raws: list[bytes] = []
         self._broken: dict[int, str | Fault] = {}
         self._dropped: Counter[str] = Counter()
+        self._mapping: dict[str, str] = {}
         self._blank = 0
         self._size = 0
 

@@ -100,7 +100,7 @@ def check_mapping(mapping: dict[str, str], given: Input) -> None:
         UsageError: a name is in none: most likely it is misspelt.
     """
     for theirs, ours in mapping.items():
-        if given.fields and theirs not in given.keys:
+        if given.fields and theirs not in {*given.keys, *given.mapping}:
             near = nearest(theirs, sorted({*given.keys, *given.dropped}))
             raise UsageError(f"--map {theirs}={ours}: no record has a field {theirs!r}{near}")
 

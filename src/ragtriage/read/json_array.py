@@ -4,23 +4,32 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import BinaryIO
+from typing import Protocol
 
 from ragtriage.errors import InputError
 from ragtriage.read.batches import WHITE, Batch, BatchBuilder, skip_bom
 from ragtriage.read.files import InputFile
 
+
+class _Readable(Protocol):
+    def read(self, size: int, /) -> bytes: ...
+
+
 _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*+"|"|[\[\]{},]', re.DOTALL)
 _OPEN, _CLOSE = b"[{", b"]}"
 
 
-def read_json_array(stream: BinaryIO, file: InputFile) -> Iterator[Batch]:
+def read_json_array(
+    stream: _Readable, file: InputFile, *, first_line: int = 1, inner: bool = False
+) -> Iterator[Batch]:
     """Batches of the array's elements, each at the line where it starts.
+
+    `inner`: the array is part of a document, which goes on behind it.
 
     Raises:
         InputError: the file is not one JSON array.
     """
-    cutter = _Cutter(file)
+    cutter = _Cutter(file, first_line, inner=inner)
     builder = BatchBuilder(with_raws=False)
     data = skip_bom(stream.read(4), file)
     block = stream.read(1 << 20)
@@ -30,7 +39,7 @@ def read_json_array(stream: BinaryIO, file: InputFile) -> Iterator[Batch]:
             builder.add(element, line, element)
             if builder.full:
                 yield builder.take()
-        if not block:
+        if not block or cutter.done:
             break
         # An element is looked at from its start each time: take more the longer it gets.
         block = stream.read(max(1 << 20, len(data)))
@@ -41,19 +50,27 @@ def read_json_array(stream: BinaryIO, file: InputFile) -> Iterator[Batch]:
 class _Cutter:
     """Follows brackets and strings; knows nothing else of JSON."""
 
-    def __init__(self, file: InputFile) -> None:
+    def __init__(self, file: InputFile, line: int, *, inner: bool) -> None:
         self._file = file
+        self._inner = inner
         self._depth = 0
-        self._line = 1
+        self._line = line
         self._started = False
         self._ended = False
         self._after_comma = False
+
+    @property
+    def done(self) -> bool:
+        """Is all there is to be read of an inner array read?"""
+        return self._inner and self._ended
 
     def cut(self, data: bytes, *, last: bool) -> tuple[list[tuple[int, bytes]], bytes]:
         """The elements that end in `data`, and the rest to be seen again with what follows."""
         elements: list[tuple[int, bytes]] = []
         start = 0
         for token in _TOKEN.finditer(data):
+            if self.done:
+                return elements, b""
             mark = token.group()[:1]
             if mark == b'"':
                 if token.end() - token.start() == 1 and not last:
@@ -62,7 +79,7 @@ class _Cutter:
                 start = token.end()
         rest = data[start:]
         if self._ended:
-            if rest.strip(WHITE):
+            if not self._inner and rest.strip(WHITE):
                 self._refuse("there is text after the array")
             return elements, b""
         # Brackets inside an unfinished element are met again with the rest of it.

@@ -110,6 +110,7 @@ def asked_of(request: object, role: str) -> Asked:
         mapping=request.mapping,
         separator=request.list_separator,
         texts=texts_in(request.text_ids) if request.text_ids else None,
+        by_question=request.id_from == "question",
         options=request.model_dump(by_alias=True),
     )
 

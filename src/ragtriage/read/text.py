@@ -67,8 +67,10 @@ class TextSource:
         profile = index.profile
         gate: Gate | None = None
         dropped: Counter[str] = Counter()
+        led: dict[str, str] = {}
         for batch in self._batches():
             dropped.update(batch.dropped)
+            led |= batch.mapping
             gate = gate or self._fitted(batch, profile)
             ids = gate.ids(batch.lines, batch.block) if gate else None
             if ids is not None and gate is not None:
@@ -83,7 +85,8 @@ class TextSource:
         settled = {key.field for key in profile.keys.values() if key.null_is_none}
         index.must = (self._evidence & index.fields) | settled
         index.partial = index.must - profile.always
-        index.mapping = {name: key.field for name, key in profile.keys.items() if name != key.field}
+        known = {name: key.field for name, key in profile.keys.items() if name != key.field}
+        index.mapping = known | {theirs: ours for theirs, ours in led.items() if theirs != ours}
         index.dropped = dict(sorted((profile.dropped + dropped).items()))
         return index
 

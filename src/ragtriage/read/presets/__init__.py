@@ -5,15 +5,26 @@ from __future__ import annotations
 from importlib import import_module
 
 from ragtriage.errors import UsageError, nearest
-from ragtriage.read.presets.base import Preset
+from ragtriage.read.presets.base import CORPUS, Preset
+
+__all__ = ["CORPUS", "PRESETS", "Preset", "preset"]
 
 # One line a preset: its name and its module, which defines PRESET.
 _MODULES = {
+    "records": "records",
     "ragas": "ragas",
+    "azure": "azure",
+    "autorag": "autorag",
+    "llamaindex": "llamaindex",
+    "promptfoo": "promptfoo",
+    "openinference": "openinference",
+    "deepeval": "deepeval",
+    "ragchecker": "ragchecker",
+    "mtrag": "mtrag",
+    "evidence-sets": "evidence_sets",
     "trec": "trec",
     "beir": "beir",
     "trec-rag": "trec_rag",
-    "records": "records",
 }
 
 PRESETS = tuple(_MODULES)

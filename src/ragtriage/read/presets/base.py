@@ -24,7 +24,9 @@ class Asked:
     `role`: records (one file that holds everything), cases, trace or corpus. `system`: whose rows
     to read where a file holds several systems' (None: all). `mapping`: paths in their records to
     fields of ours, over what the preset itself takes. `separator`: between the items of a list in
-    one text. `texts`: passages' texts to their IDs.
+    one text. `texts`: passages' texts to their IDs. `by_question`: make IDs from questions.
+    `within`: what paths begin with where the records lie in a list of one document (`results[].`).
+    `options`: all else that was asked.
     """
 
     role: str = RECORDS
@@ -32,6 +34,8 @@ class Asked:
     mapping: Mapping[str, str] = field(default_factory=dict)
     separator: str | None = None
     texts: TextIds | None = None
+    within: str = ""
+    by_question: bool = False
     options: Mapping[str, Any] = field(default_factory=dict)
 
 

@@ -7,7 +7,7 @@ keep their spelling, `NaN` is null, nothing is named or judged here.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, BinaryIO, Self
 
@@ -19,6 +19,7 @@ from ragtriage.read.delimited import delimited_reader
 from ragtriage.read.files import InputFile
 from ragtriage.read.json_array import read_json_array
 from ragtriage.read.jsonl import read_jsonl
+from ragtriage.read.presets.nested import read_nested
 
 _ROWS = 5_000
 
@@ -40,13 +41,18 @@ class Written(float):
 
 @dataclass(frozen=True, slots=True)
 class Foreign:
-    """One record of a file. `problem`: why it could not be parsed; `blank`: only blank lines."""
+    """One record of a file.
+
+    `problem`: why it could not be parsed. `blank`: no record, but so many blank lines. `other`:
+    another system's, left out.
+    """
 
     line: int
     raw: bytes
     value: Any = None
     problem: str = ""
     blank: int = 0
+    other: bool = False
 
 
 def parse(text: bytes | str) -> Any:
@@ -81,14 +87,16 @@ def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return members
 
 
-def foreign_records(stream: BinaryIO, file: InputFile, where: str = "") -> Iterator[Foreign]:
+def foreign_records(
+    stream: BinaryIO, file: InputFile, where: tuple[str, ...] = ()
+) -> Iterator[Foreign]:
     """The records of a file, whatever its format.
 
     Args:
         stream: its bytes, decompressed.
         file: its name and format.
-        where: in a JSON document, the path of the list that holds the records (`results.results`);
-            empty for an array, or for a document that is one record.
+        where: in a JSON document, where the list that holds the records may lie
+            (`results.results`); empty for an array, or for a document that is one record.
 
     Raises:
         InputError: the file is not what its name says.
@@ -120,36 +128,27 @@ def document(stream: BinaryIO, file: InputFile) -> Any:
         ) from None
 
 
-def _of_json(stream: BinaryIO, file: InputFile, where: str) -> Iterator[Foreign]:
-    head = _first_byte(stream)
-    if head == b"[" and not where:
+def _of_json(stream: BinaryIO, file: InputFile, where: tuple[str, ...]) -> Iterator[Foreign]:
+    if where:
+        yield from _of_batches(read_nested(stream, file, where))
+    elif first_byte(stream) == b"[":
         yield from _of_batches(read_json_array(stream, file))
-        return
-    held = document(stream, file)
-    for record in listed(held, where, file):
-        # A document is parsed whole: the place of a record is counted, its line is not known.
-        yield Foreign(record[0], _text(record[1]), record[1])
+    else:
+        value = document(stream, file)
+        yield Foreign(1, _text(value), value)
 
 
-def listed(held: Any, where: str, file: InputFile) -> Iterable[tuple[int, Any]]:
-    """The records in a document, numbered from 1."""
-    found = held
-    for part in where.split(".") if where else ():
-        found = found.get(part) if isinstance(found, dict) else None
-    if where and not isinstance(found, list):
-        raise InputError(
-            f"{file.name}: record: no list at `{where}`; is this the right preset? "
-            "`ragtriage inspect` says what fits [not-an-object]"
-        )
-    return enumerate(found if isinstance(found, list) else [found], 1)
+def as_foreign(number: int, value: Any) -> Foreign:
+    """A record that was cut out of a parsed document: its place is counted, not its line."""
+    return Foreign(number, _text(value), value)
 
 
-def _first_byte(stream: BinaryIO) -> bytes:
+def first_byte(stream: Any) -> bytes:
     """The first byte that is not white space; the stream is left where it was."""
     peeked = stream.peek(4096) if hasattr(stream, "peek") else stream.read(4096)
     if not hasattr(stream, "peek"):
         stream.seek(0)
-    return peeked.removeprefix(b"\xef\xbb\xbf").lstrip(WHITE)[:1]
+    return bytes(peeked).removeprefix(b"\xef\xbb\xbf").lstrip(WHITE)[:1]
 
 
 def _of_batches(batches: Iterator[Batch]) -> Iterator[Foreign]:

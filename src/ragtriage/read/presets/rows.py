@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
 from collections.abc import Callable, Iterator
-from typing import Any, BinaryIO
+from dataclasses import replace
+from typing import Any, BinaryIO, NamedTuple
 
 import msgspec
 
 from ragtriage.read.batches import Batch, BatchBuilder, Reader
 from ragtriage.read.faults import SURROGATE, Fault
-from ragtriage.read.files import InputFile, open_bytes
-from ragtriage.read.presets.base import Asked, UnmappableError
+from ragtriage.read.files import InputFile
+from ragtriage.read.presets.base import CORPUS, Asked, UnmappableError
 from ragtriage.read.presets.foreign import Foreign, foreign_records
 from ragtriage.read.presets.paths import dig
 from ragtriage.read.presets.typed import typed
 from ragtriage.schemas.rules import message
 
 Record = dict[str, Any]
-OTHERS = "(rows of other systems)"
+OTHERS = "(records left out: of other systems, or within others)"
 
 
 class Row:
@@ -57,90 +57,104 @@ class Row:
 MapRow = Callable[[Row], Record]
 
 
+class Mapped(NamedTuple):
+    """One of their records as our JSON, or why not.
+
+    `dropped`: keys nobody asked for. `mapping`: the user's paths that led somewhere.
+    """
+
+    line: bytes
+    problem: str | Fault
+    dropped: list[str]
+    mapping: dict[str, str]
+
+
 def row_reader(
-    map_row: MapRow, where: str = "", system_of: Callable[[Record], str | None] | None = None
+    map_row: MapRow, where: tuple[str, ...] = (), is_of: Callable[[Record, str], bool] | None = None
 ) -> Callable[[Asked], Reader]:
     """A reader for files whose every record is one case.
 
     Args:
         map_row: our fields from one of their records; null fields may be left out.
-        where: the path of the records in a JSON document.
-        system_of: whose record it is, where a file holds several systems'.
+        where: the paths where records may lie in a JSON document.
+        is_of: is the record this system's? Where a file holds several systems'.
     """
 
     def reader(asked: Asked) -> Reader:
         def read(stream: BinaryIO, file: InputFile) -> Iterator[Batch]:
-            builder = BatchBuilder(with_raws=True)
-            for foreign in foreign_records(stream, file, where):
-                _add(foreign, asked, builder)
-                if builder.full:
-                    yield builder.take()
-            yield builder.take()
-
-        def _of_another(foreign: Foreign, asked: Asked) -> bool:
-            if asked.system is None or system_of is None or not isinstance(foreign.value, dict):
-                return False
-            return system_of(foreign.value) != asked.system
-
-        def _add(foreign: Foreign, asked: Asked, builder: BatchBuilder) -> None:
-            if foreign.blank:
-                builder.add_blank(foreign.blank)
-                return
-            if _of_another(foreign, asked):
-                builder.drop([OTHERS])
-                return
-            line, problem, dropped = mapped(foreign, map_row, asked)
-            builder.drop(dropped)
-            builder.add(line, foreign.line, foreign.raw, problem)
+            records = foreign_records(stream, file, where)
+            yield from batches_of(of_system(records, asked.system, is_of), map_row, asked)
 
         return read
 
     return reader
 
 
-def row_systems(
-    system_of: Callable[[Record], str | None], where: str = ""
-) -> Callable[[InputFile, Asked], Iterator[str]]:
-    """The systems whose records a file holds."""
-
-    def systems(file: InputFile, _asked: Asked) -> Iterator[str]:
-        with open_bytes(file) as stream:
-            for foreign in foreign_records(stream, file, where):
-                name = system_of(foreign.value) if isinstance(foreign.value, dict) else None
-                if name is not None:
-                    yield name
-
-    return systems
+def of_system(
+    records: Iterator[Foreign], system: str | None, is_of: Callable[[Record, str], bool] | None
+) -> Iterator[Foreign]:
+    """The records, others than the system's marked."""
+    if system is None or is_of is None:
+        yield from records
+        return
+    for foreign in records:
+        other = isinstance(foreign.value, dict) and not is_of(foreign.value, system)
+        yield replace(foreign, other=True) if other else foreign
 
 
-def mapped(foreign: Foreign, map_row: MapRow, asked: Asked) -> tuple[bytes, str | Fault, list[str]]:
-    """One record as our JSON, or why not; and the keys nobody asked for."""
+def batches_of(records: Iterator[Foreign], map_row: MapRow, asked: Asked) -> Iterator[Batch]:
+    """Their records, mapped one by one, in batches."""
+    builder = BatchBuilder(with_raws=True)
+    for foreign in records:
+        if foreign.blank:
+            builder.add_blank(foreign.blank)
+        elif foreign.other:
+            builder.drop([OTHERS])
+        else:
+            done = mapped(foreign, map_row, asked)
+            builder.drop(done.dropped)
+            builder.note(done.mapping)
+            builder.add(done.line, foreign.line, foreign.raw, done.problem)
+            if builder.full:
+                yield builder.take()
+    yield builder.take()
+
+
+def mapped(foreign: Foreign, map_row: MapRow, asked: Asked) -> Mapped:
+    """One record through a preset and the user's mapping."""
     if foreign.problem:
-        return b"", foreign.problem, []
+        return Mapped(b"", foreign.problem, [], {})
     if not isinstance(foreign.value, dict):
-        return b"", Fault("record", "not-an-object", message("not-an-object")), []
+        fault = Fault("record", "not-an-object", message("not-an-object"))
+        return Mapped(b"", fault, [], {})
     row = Row(foreign.value, asked, foreign.line)
     record: Record = {}
     try:
-        record = {name: value for name, value in map_row(row).items() if value is not None}
-        _apply_mapping(row, record)
-        named(record, foreign.line)
-        return msgspec.json.encode(record), "", row.unused()
+        for name, value in map_row(row).items():
+            if value is not None:
+                record[name] = value
+        mapping = {} if asked.role == CORPUS else _apply_mapping(row, record)
+        if asked.role != CORPUS:
+            named(record, foreign.line, by_question=asked.by_question)
+        return Mapped(msgspec.json.encode(record), "", row.unused(), mapping)
     except UnmappableError as error:
         fault = Fault(error.field, "unmapped", error.why)
-        return _identity(record, row), fault, []
+        return Mapped(_identity(record, row), fault, [], {})
     except UnicodeEncodeError:
-        return b"", Fault("record", "encoding", SURROGATE), []
+        return Mapped(b"", Fault("record", "encoding", SURROGATE), [], {})
 
 
-def named(record: Record, line: int) -> None:
+def named(record: Record, line: int, *, by_question: bool = False) -> None:
     """Give a record without an ID one: of its question, else of its line.
 
-    The same question has the same ID in every file, so that runs pair by it.
+    The same question has the same ID in every file, so that runs pair by it; `by_question` sets
+    aside the ID that the record has.
     """
-    if record.get("case_id") is not None or "case_id" in record.values():
-        return
     question = record.get("question")
+    if record.get("case_id") is not None and not by_question:
+        return
+    if by_question and not isinstance(question, str):
+        raise UnmappableError("question", "no question to make the ID from (--id-from question)")
     record["case_id"] = question_id(question) if isinstance(question, str) else f"row-{line}"
 
 
@@ -149,16 +163,26 @@ def question_id(question: str) -> str:
     return "q-" + hashlib.sha256(question.strip().encode("utf-8", "replace")).hexdigest()[:16]
 
 
-def _apply_mapping(row: Row, record: Record) -> None:
-    """What the user maps, over what the preset took."""
+def _apply_mapping(row: Row, record: Record) -> dict[str, str]:
+    """What the user maps, over what the preset took; the paths that led somewhere."""
+    led = {}
     for path, name in row.asked.mapping.items():
-        found, value = dig(row.members, path)
+        inside = path.removeprefix(row.asked.within)
+        found, value = dig(row.members, inside)
         if not found:
             continue
-        row.use(path if path in row.members else path.split(".")[0].split("[")[0])
+        led[path] = name
+        row.use(inside if inside in row.members else inside.split(".")[0].split("[")[0])
+        value = typed(name, value, row.asked.separator)
+        if name in ("case_id", "question"):
+            # Under our own name: an ID may be made from it.
+            record[name] = value
+            continue
         if name != "tags":
             record.pop(name, None)
-        record[path] = typed(name, value, row.asked.separator)
+        # Under theirs: whether null means none depends on what the whole file has there.
+        record[path] = value
+    return led
 
 
 def _identity(record: Record, row: Row) -> bytes:
@@ -168,11 +192,3 @@ def _identity(record: Record, row: Row) -> bytes:
         given = (row.members.get(name) for name in ("case_id", "id", "qid", "query_id", "task_id"))
         case_id = next((str(value) for value in given if isinstance(value, str | int)), None)
     return b"" if case_id is None else msgspec.json.encode({"case_id": case_id})
-
-
-def dropped_total(batches: Iterator[Batch]) -> Counter[str]:
-    """Keys nobody asked for, over all batches."""
-    total: Counter[str] = Counter()
-    for batch in batches:
-        total.update(batch.dropped)
-    return total
