@@ -158,12 +158,12 @@ PRESET = Preset(
         "queries without a judgement are no cases",
         "query IDs with a prefix in one file only are refused with both spellings",
         "results are ordered as trec_eval does",
+        "passages are read where asked for: `--corpus FOLDER --corpus-from beir`",
     ),
     roles=(CASES, TRACE, CORPUS),
     sources=_sources,
     files=_files,
     systems=_systems,
     recognise=_recognise,
-    brings_corpus=True,
     missing_trace="empty",
 )

@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
-from ragtriage.read.presets.base import CASES, RECORDS, TRACE, Preset, Sample, UnmappableError
-from ragtriage.read.presets.rows import Record, Row, row_reader, row_systems
+from ragtriage.read.files import InputFile, open_bytes
+from ragtriage.read.presets.base import (
+    CASES,
+    RECORDS,
+    TRACE,
+    Asked,
+    Preset,
+    Sample,
+    UnmappableError,
+)
+from ragtriage.read.presets.foreign import foreign_records
+from ragtriage.read.presets.rows import Record, Row, row_reader
 from ragtriage.read.presets.values import shown, text_of
 
 _TOPICS = ("topic_id", "narrative_id", "qid", "query_id")
@@ -136,6 +147,19 @@ def _system(record: Record) -> str | None:
     return None if name is None else str(name)
 
 
+def _is_of(record: Record, system: str) -> bool:
+    """Nuggets without a run are anybody's."""
+    return _system(record) in (None, system)
+
+
+def _systems(file: InputFile, _asked: Asked) -> Iterator[str]:
+    with open_bytes(file) as stream:
+        for foreign in foreign_records(stream, file):
+            name = _system(foreign.value) if isinstance(foreign.value, dict) else None
+            if name is not None:
+                yield name
+
+
 def _recognise(sample: Sample) -> str | None:
     if {"answer", "references"} <= sample.keys and sample.keys & {*_TOPICS, "metadata"}:
         return "has `answer` and `references`"
@@ -157,7 +181,7 @@ PRESET = Preset(
         "only `support` makes a nugget a claim of the answer: TREC's strict score",
     ),
     roles=(RECORDS, CASES, TRACE),
-    reader=row_reader(_map, system_of=_system),
-    systems=row_systems(_system),
+    reader=row_reader(_map, is_of=_is_of),
+    systems=_systems,
     recognise=_recognise,
 )

@@ -21,7 +21,7 @@ from ragtriage.read.trec.columns import BrokenRow
 from ragtriage.read.trec.reading import Rows
 from ragtriage.schemas.inputs import LABEL_FIELDS, CaseRows, dtypes
 
-OTHER_SYSTEMS = "rows of other systems"
+OTHER_SYSTEMS = "(rows of other systems)"
 _FLAGS = ("answer_given", "none_given")
 
 
