@@ -91,8 +91,9 @@ def read_blocks(
             yield Block(_nothing(layout), [], dropped, 0, text[:head], first)
         first += dropped
         rest = text[head:] if head else text
-        yield from _parsed(rest, first, layout)
-        first += rest.count(b"\n")
+        for block in _parsed(rest, first, layout):
+            first += block.read
+            yield block
 
 
 def _whole_lines(stream: BinaryIO, file: InputFile) -> Iterator[bytes]:
