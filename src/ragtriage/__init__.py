@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from ragtriage.accepting import accept_run, accepted_run
     from ragtriage.agreement_run import Agreement, measure_agreement
     from ragtriage.comparing import Comparison, compare
+    from ragtriage.converting import convert
     from ragtriage.errors import InputError, RagtriageError, UsageError
     from ragtriage.history_run import History, build_history
     from ragtriage.leakage_run import Leakage, leakage
@@ -32,6 +33,7 @@ __all__ = [
     "accepted_run",
     "build_history",
     "compare",
+    "convert",
     "evaluate",
     "evaluate_systems",
     "leakage",
@@ -48,6 +50,7 @@ _HOMES = {
     "UsageError": "ragtriage.errors",
     "Run": "ragtriage.run",
     "compare": "ragtriage.comparing",
+    "convert": "ragtriage.converting",
     "Comparison": "ragtriage.comparing",
     "accept_run": "ragtriage.accepting",
     "accepted_run": "ragtriage.accepting",

@@ -10,7 +10,7 @@ import polars as pl
 
 from ragtriage.errors import InputError
 from ragtriage.read.chunk import Chunk, RowFault
-from ragtriage.read.corpus import joined_rows, open_corpus
+from ragtriage.read.corpus import joined_rows, open_corpus, text_id_files
 from ragtriage.read.input import Input, check_mapping, open_input
 from ragtriage.read.join import open_joined
 from ragtriage.read.reviews import open_reviews
@@ -57,6 +57,7 @@ class Admission:
         check_mapping(request.mapping, self.given)
         self.corpus = self._opened_corpus()
         self.book = self._opened_book()
+        self.given.files += text_id_files(request)
 
     def check_digests(self, digests: dict[str, str] | None) -> None:
         """Are the files still what an earlier step saw?

@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 
 import click
 
+from ragtriage.cli_intake import convert, inspect
 from ragtriage.cli_options import (
     agreement_options,
     compare_options,
@@ -265,13 +266,18 @@ def leakage(**flags: Any) -> int:
 @cli.command()
 @click.option("--example", metavar="CONTRACT", help="Print a starter file for a contract.")
 @click.option(
-    "--format", "format_", default="text", metavar="text|json|markdown|sql", help="How, or which."
+    "--format",
+    "format_",
+    default="text",
+    metavar="text|json|markdown|sql|formats",
+    help="How, or which.",
 )
 def schema(example: str | None, format_: str) -> int:
     """Print what may be read and what is written, from the models themselves.
 
     As text or JSON: inputs, contracts, rules, tables and metrics. As markdown: the written tables,
     for those who build dashboards on them. As sql: DuckDB views over reports/*/.
+    As formats: the presets that read other tools' files.
     """
     from ragtriage.publish import contract  # noqa: PLC0415 - as above
 
@@ -279,6 +285,10 @@ def schema(example: str | None, format_: str) -> int:
         raise click.UsageError(f"--format: {format_!r} is not one of {', '.join(contract.FORMATS)}")
     print_report(contract.printed(format_) if example is None else contract.example(example))
     return EXIT_PASSED
+
+
+cli.add_command(inspect)
+cli.add_command(convert)
 
 
 if __name__ == "__main__":

@@ -221,8 +221,8 @@ def _check_early(
     inputs = [name for name, run, frame in sources if run is None and frame is None]
     if inputs.count("-") > 1:
         raise UsageError("standard input can be read once only")
-    role = "trace" if request.cases else "records"
-    files_for(tuple(n for n in inputs if n != "-"), role, request.evaluate, None)
+    named = tuple(name for name in inputs if name != "-")
+    files_for(named, "trace" if request.cases else "records", request.evaluate, None)
     for run in runs:
         if len(runs) < len(opened):
             _check_settings(run, request.evaluate, request)

@@ -28,9 +28,15 @@ def settled(request: EvaluateRequest) -> EvaluateRequest:
     if traces and traces.missing_trace and "missing_trace" not in request.model_fields_set:
         update["missing_trace"] = traces.missing_trace
     cases = preset_of(request, "cases") if request.cases else None
-    if cases and cases.brings_corpus and not request.corpus and CORPUS in cases.roles:
+    if cases and not request.corpus and _brings_corpus(cases, request):
         update |= {"corpus": request.cases, "corpus_from": cases.name}
     return request.model_copy(update=update) if update else request
+
+
+def _brings_corpus(cases: Preset, request: EvaluateRequest) -> bool:
+    if not cases.brings_corpus or CORPUS not in cases.roles or "-" in request.cases:
+        return False
+    return all(cases.corpus_in(file) for file in cases.files(request.cases, "cases", None))
 
 
 def presets_of(request: EvaluateRequest) -> dict[str, Preset]:

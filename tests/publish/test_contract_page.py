@@ -17,7 +17,12 @@ OURS = [
 
 
 @pytest.mark.parametrize(
-    ("format_", "file"), [("markdown", "docs/output-contract.md"), ("sql", "sql/views.sql")]
+    ("format_", "file"),
+    [
+        ("markdown", "docs/output-contract.md"),
+        ("sql", "sql/views.sql"),
+        ("formats", "docs/formats.md"),
+    ],
 )
 def test_the_committed_file_is_what_is_printed(cli: Command, format_: str, file: str) -> None:
     done = cli("schema", "--format", format_)

@@ -46,7 +46,7 @@ TABLES: dict[str, type[pa.DataFrameModel]] = {
     "leakage/assignment": leakage.Assignment,
     "leakage/sizes": leakage.Sizes,
 }
-FORMATS = ("text", "json", "markdown", "sql")
+FORMATS = ("text", "json", "markdown", "sql", "formats")
 # One value a field, so that a starter file is a case that passes.
 _VALUES: dict[str, Any] = {
     "case_id": "case-1",
@@ -100,9 +100,14 @@ def printed(name: str) -> str:
     """The contract in one of `FORMATS`."""
     if name in ("text", "json"):
         return as_json() if name == "json" else as_text()
-    from ragtriage.publish import contract_page, views  # noqa: PLC0415 - they build on this one
+    from ragtriage.publish import (  # noqa: PLC0415 - they build on this one
+        contract_page,
+        formats_page,
+        views,
+    )
 
-    return views.script() if name == "sql" else contract_page.page()
+    pages = {"sql": views.script, "markdown": contract_page.page, "formats": formats_page.page}
+    return pages[name]()
 
 
 def as_json() -> str:

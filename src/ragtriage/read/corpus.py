@@ -7,6 +7,7 @@ from typing import NamedTuple
 import polars as pl
 
 from ragtriage.read.chunk import Chunk
+from ragtriage.read.files import find_files, fingerprint
 from ragtriage.read.index import Duplicates, find_duplicates
 from ragtriage.read.input import entry_of, index_all
 from ragtriage.read.sources import sources_for
@@ -32,6 +33,17 @@ def open_corpus(request: EvaluateRequest) -> CorpusInput | None:
     for chunk in chunks:
         chunk.frame = chunk.frame.select(list(dtypes(CorpusRows)))
     return CorpusInput(chunks, find_duplicates(pairs), [entry_of(index) for _, index in pairs])
+
+
+def text_id_files(request: EvaluateRequest) -> list[dict[str, object]]:
+    """The files in which texts were looked up, for the manifest."""
+    entries: list[dict[str, object]] = []
+    for file in find_files(request.text_ids, "text-ids", None):
+        seen = fingerprint(file)
+        entries.append(
+            {"role": file.role, "path": file.name, "sha256": seen.sha256, "bytes": seen.size}
+        )
+    return entries
 
 
 def joined_rows(frames: list[pl.DataFrame]) -> pl.DataFrame:

@@ -68,8 +68,9 @@ class Preset:
     be mapped is `broken` in its batch, with the reason. `sources`: instead of `reader`, where
     one file is not one source. `files`: which files the arguments name. `systems`: the names of
     the systems in a file, in the order they are met; None where a file holds one. `recognise`:
-    why a file seems to be of this layout, or None. `brings_corpus`: given as cases it
-    also holds the corpus. `missing_trace`: what a case without a trace means, unless said.
+    why a file seems to be of this layout, or None. `brings_corpus`: given as cases it also holds
+    the corpus, if `corpus_in` says so of the file. `missing_trace`: what a case without a trace
+    means, unless said.
     """
 
     name: str
@@ -84,6 +85,7 @@ class Preset:
     systems: SystemsOf | None = None
     recognise: Callable[[Sample], str | None] = lambda _sample: None
     brings_corpus: bool = False
+    corpus_in: Callable[[InputFile], bool] = lambda _file: True
     missing_trace: str | None = None
 
 

@@ -7,7 +7,7 @@ from typing import Any, BinaryIO
 
 from ragtriage.errors import InputError
 from ragtriage.read.batches import Batch, Reader
-from ragtriage.read.files import InputFile
+from ragtriage.read.files import InputFile, open_bytes
 from ragtriage.read.presets.base import CASES, CORPUS, Asked, Preset, Sample, UnmappableError
 from ragtriage.read.presets.foreign import Foreign, as_foreign, document
 from ragtriage.read.presets.rows import Record, Row, batches_of
@@ -78,6 +78,12 @@ def _records(held: Any, role: str, file: InputFile) -> Iterator[Foreign]:
         yield as_foreign(number, {"id": name, "stray": True})
 
 
+def _has_corpus(file: InputFile) -> bool:
+    with open_bytes(file) as stream:
+        held = document(stream, file)
+    return isinstance(held, dict) and isinstance(held.get("corpus"), dict)
+
+
 def _text_in(passage: Any) -> Any:
     return passage.get("text") if isinstance(passage, dict) else passage
 
@@ -106,4 +112,5 @@ PRESET = Preset(
     reader=_reader,
     recognise=_recognise,
     brings_corpus=True,
+    corpus_in=_has_corpus,
 )

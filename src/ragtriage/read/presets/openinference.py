@@ -111,6 +111,7 @@ def _within_another(span: Span, by_id: dict[str | None, Span]) -> bool:
 def _recognise(sample: Sample) -> str | None:
     marks = (
         b"openinference.span.kind",
+        b"gen_ai.input.messages",
         b"retrieval.documents",
         b"ai.observability.",
         b"resourceSpans",

@@ -20,7 +20,9 @@ _ERROR = 2  # of failureReason: the provider failed, not an assertion
 
 def _map(row: Row) -> Record:
     given = row.get("vars")
-    variables: Record = given if isinstance(given, dict) else {}
+    if not isinstance(given, dict):
+        raise UnmappableError("record", "no `vars`: this is no row of promptfoo's results")
+    variables: Record = given
     for name in ("provider", "prompt", "promptIdx"):
         row.use(name)
     record: Record = {

@@ -13,7 +13,9 @@ _OLD = {"contexts", "ground_truth", "ground_truths"}
 def _map(row: Row) -> Record:
     get, separator = row.get, row.asked.separator
     question = text_of("question", get("user_input", "question"))
-    expected = opened("expected_answers", get("reference", "ground_truth", "ground_truths"))
+    expected = opened(
+        "expected_answers", get("reference", "ground_truth", "ground_truths", "expected_answer")
+    )
     record: Record = {
         "case_id": text_of("case_id", get("case_id", "id", "_id")),
         "question": question,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from difflib import get_close_matches
 from functools import cache
 from typing import Any, BinaryIO
 
-from ragtriage.errors import nearest
 from ragtriage.read.batches import Batch, Reader
 from ragtriage.read.files import InputFile
 from ragtriage.read.presets.base import Asked, Preset, Sample, UnmappableError
@@ -32,6 +32,8 @@ _BEHAVIOURS = {
     "decline": False,
     "no_answer": False,
 }
+# A letter or two apart; more is another name.
+_NEAR = 0.88
 _TAGS = ("category", "difficulty", "type")
 _EXPECTED = ("expected_answer", "reference", "ground_truth", "expected_output")
 
@@ -190,7 +192,8 @@ def _misspelt(row: Row, record: Record) -> None:
 
 @cache
 def _near(name: str, role: str) -> str:
-    return nearest(name, list(_aliases(role))) if len(name) > 5 else ""  # noqa: PLR2004 - short names are near everything
+    close = get_close_matches(name.lower(), list(_aliases(role)), n=1, cutoff=_NEAR)
+    return f" (did you mean `{close[0]}`?)" if close else ""
 
 
 def _reader(asked: Asked) -> Reader:

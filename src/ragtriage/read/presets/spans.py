@@ -66,6 +66,10 @@ def _members(value: Any) -> Iterator[Members]:
             for scope in resource.get("scopeSpans") or ():
                 yield from (span for span in scope.get("spans") or () if isinstance(span, dict))
     elif isinstance(value.get("observations"), list):
+        whole = value.get("trace")
+        if isinstance(whole, dict):
+            said = {"input.value": whole.get("input"), "output.value": whole.get("output")}
+            yield {"trace_id": whole.get("id"), "attributes": said}
         yield from (each for each in value["observations"] if isinstance(each, dict))
     else:
         yield value
@@ -164,17 +168,17 @@ def _document(each: Any) -> Any:
 
 def asked_in(attributes: Members) -> str | None:
     """The question: text, or what JSON holds it in."""
-    return _said(attributes.get("input.value"), ("query", "question", "input", "query_str", "text"))
+    value = attributes.get("input.value", attributes.get("gen_ai.input.messages"))
+    return _said(value, ("query", "question", "input", "query_str", "text"), ("user", "human"))
 
 
 def told_in(attributes: Members) -> str | None:
     """The answer, likewise."""
-    return _said(
-        attributes.get("output.value"), ("response", "answer", "output", "text", "content")
-    )
+    value = attributes.get("output.value", attributes.get("gen_ai.output.messages"))
+    return _said(value, ("response", "answer", "output", "text", "content"), ("assistant", "ai"))
 
 
-def _said(value: Any, keys: tuple[str, ...]) -> str | None:
+def _said(value: Any, keys: tuple[str, ...], roles: tuple[str, ...]) -> str | None:
     held = value
     if isinstance(value, str) and value[:1] in '{["':
         try:
@@ -184,31 +188,32 @@ def _said(value: Any, keys: tuple[str, ...]) -> str | None:
     if isinstance(held, str):
         return held
     if isinstance(held, list):
-        return _last_turn(held)
+        return _last_turn(held, roles)
     if isinstance(held, dict):
-        return _in_object(held, keys)
+        return _in_object(held, keys, roles)
     return None if held is None else str(held)
 
 
-def _in_object(held: Members, keys: tuple[str, ...]) -> str | None:
+def _in_object(held: Members, keys: tuple[str, ...], roles: tuple[str, ...]) -> str | None:
     if isinstance(held.get("messages"), list):
-        return _last_turn(held["messages"])
+        return _last_turn(held["messages"], roles)
     if isinstance(held.get("args"), list) and held["args"]:
-        return _said(held["args"][0], keys)
+        return _said(held["args"][0], keys, roles)
     for key in keys:
         if held.get(key) is not None:
-            return _said(held[key], keys)
+            return _said(held[key], keys, roles)
     return None
 
 
-def _last_turn(turns: list[Any]) -> str | None:
-    """What the user said last."""
+def _last_turn(turns: list[Any], roles: tuple[str, ...]) -> str | None:
+    """What one of these said last."""
     said: list[str] = []
     for turn in turns:
-        if isinstance(turn, dict) and turn.get("role", "user") in ("user", "human"):
+        if isinstance(turn, str):
+            said.append(turn)
+        elif isinstance(turn, dict) and turn.get("role", roles[0]) in roles:
             parts = turn.get("content", turn.get("parts"))
-            texts = [parts] if isinstance(parts, str) else _parts(parts)
-            said += texts[-1:]
+            said += ([parts] if isinstance(parts, str) else _parts(parts))[-1:]
     return said[-1] if said else None
 
 

@@ -1,0 +1,174 @@
+"""What a file is: which preset fits, what would be observed, and the command to run."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from ragtriage.metrics import columns_for
+from ragtriage.read.trial import A_CORPUS, RECORDS_PRESET, Trial, trials
+from ragtriage.schemas.contracts import CONTRACTS
+
+_LABELS = {"required_ids", "required_groups", "grades"}
+_OF_CASES = {*_LABELS, "expected_answers", "answerable", "required_claims"}
+_OF_RUN = {"retrieved_ids", "context_ids", "cited_ids", "answer", "abstained", "claims", "error"}
+
+# Keys of several tools that hold texts where IDs are needed.
+_TEXTS = {
+    "contexts",
+    "context",
+    "retrieved_contexts",
+    "reference_contexts",
+    "retrieval_context",
+    "retrievalContext",
+}
+
+# What a stage needs: any of the first, and any of the second where there is one.
+_STAGES: tuple[tuple[str, set[str], set[str]], ...] = (
+    ("authorization", {"allowed_ids", "forbidden_ids"}, _OF_RUN),
+    ("not_run", {"error"}, set()),
+    ("abstention", {"answerable", *_LABELS}, {"answer", "abstained"}),
+    ("retrieval", _LABELS, {"retrieved_ids", "context_ids"}),
+    ("generation", _LABELS, {"answer_correct", "claims", "answer"}),
+    ("citation", _LABELS, {"cited_ids"}),
+)
+
+
+@dataclass
+class Inspection:
+    """What was found. `command` is empty where nothing fits."""
+
+    file: str
+    preset: str | None = None
+    why: str = ""
+    records: int = 0
+    mapped: int = 0
+    reasons: list[str] = field(default_factory=list)
+    keys: list[str] = field(default_factory=list)
+    fields: list[str] = field(default_factory=list)
+    dropped: dict[str, int] = field(default_factory=dict)
+    systems: list[str] = field(default_factory=list)
+    metrics: list[str] = field(default_factory=list)
+    stages: list[str] = field(default_factory=list)
+    contracts: list[str] = field(default_factory=list)
+    suggestions: dict[str, str] = field(default_factory=dict)
+    also: list[str] = field(default_factory=list)
+    command: str = ""
+
+    def document(self) -> dict[str, Any]:
+        """As JSON has it."""
+        return asdict(self)
+
+
+def inspected(name: str, text_ids: tuple[str, ...] = ()) -> Inspection:
+    """Look at the start of a file: what fits, or what nearly does and why not.
+
+    Raises:
+        InputError: it cannot be read at all.
+    """
+    tried = trials(name, text_ids)
+    best = max(tried, key=_merit, default=None)
+    if best is None:
+        return Inspection(name)
+    fields = set(best.fields)
+    metrics = dict.fromkeys(c.metric.name for c in columns_for((10,)) if c.metric.observed(fields))
+    return Inspection(
+        file=name,
+        preset=best.preset if best.preset != RECORDS_PRESET or _gives(best) else None,
+        why=best.why,
+        records=best.records,
+        mapped=best.mapped,
+        reasons=best.reasons,
+        keys=best.keys,
+        fields=sorted(fields),
+        dropped=best.dropped,
+        systems=best.systems,
+        metrics=list(metrics) if fields & _OF_RUN else [],
+        stages=_stages(fields),
+        contracts=[name for name, each in CONTRACTS.items() if _allows(each, fields)],
+        suggestions=best.suggestions,
+        also=[e.preset for e in tried if e is not best and e.preset and _gives(e)],
+        command=_command(name, best, fields, text_ids) if _gives(best) else "",
+    )
+
+
+def _gives(trial: Trial) -> bool:
+    """Does it give anything but IDs of its own making?"""
+    return trial.mapped > 0 and bool(set(trial.fields) - {"case_id"} or trial.suggestions)
+
+
+def _merit(trial: Trial) -> tuple[bool, bool, float, int]:
+    """What gives something first; then a tool's own preset before the one for anything."""
+    share = trial.mapped / trial.records if trial.records else 0.0
+    known = trial.preset != RECORDS_PRESET
+    given = len(set(trial.fields) - {"case_id"})
+    return (given > 0, known, share, given)
+
+
+def _stages(fields: set[str]) -> list[str]:
+    return [s for s, first, then in _STAGES if fields & first and (not then or fields & then)]
+
+
+def _allows(contract: Any, fields: set[str]) -> bool:
+    return set(contract.requires) <= fields and (
+        not contract.any_of or bool(set(contract.any_of) & fields)
+    )
+
+
+def _command(name: str, trial: Trial, fields: set[str], text_ids: tuple[str, ...]) -> str:
+    file = shlex.quote(name)
+    if trial.why == A_CORPUS:
+        return f"ragtriage evaluate YOUR_CASES --corpus {file}"
+    preset = trial.preset
+    extras = "".join(f" --map {shlex.quote(f'{a}={b}')}" for a, b in trial.suggestions.items())
+    extras += "".join(f" --text-ids {shlex.quote(each)}" for each in text_ids)
+    if trial.broken_ids:
+        extras += " --on-invalid quarantine"
+    fields = fields | set(trial.suggestions.values())
+    if fields & _OF_CASES - {"answerable"} and fields & (_OF_RUN - {"error"}):
+        chosen = f" --from {preset}" if preset else ""
+        return f"ragtriage evaluate {file}{chosen}{extras}"
+    if fields & _OF_RUN:
+        chosen = f" --trace-from {preset}" if preset else ""
+        return f"ragtriage evaluate --cases YOUR_CASES --trace {file}{chosen}{extras}"
+    chosen = f" --cases-from {preset}" if preset else ""
+    return f"ragtriage evaluate --cases {file} --trace YOUR_TRACE{chosen}{extras}"
+
+
+def told(found: Inspection) -> str:
+    """The inspection as text, line by line."""
+    return "\n".join(_lines(found)) + "\n"
+
+
+def _lines(found: Inspection) -> Iterator[str]:
+    yield f"file        {found.file}"
+    if not found.command:
+        why = f"{found.preset}, {found.why}; yet no record can be mapped" if found.preset else ""
+        yield f"fits        {why or 'nothing we know'}"
+        yield from (f"            {reason}" for reason in found.reasons[:5])
+        if found.keys:
+            yield f"keys        {', '.join(found.keys)}"
+        if not found.preset:
+            yield "next        say where fields are: --map their.path=our_field (ragtriage schema)"
+        return
+    form = found.preset or "our own format"
+    yield f"fits        {form}{f': {found.why}' if found.why else ''}"
+    if found.also:
+        yield f"also        {', '.join(found.also)}"
+    yield f"looked at   {found.records:,} records: {found.mapped:,} can be mapped"
+    yield from (f"            {reason}" for reason in found.reasons[:5])
+    yield f"observed    {', '.join(found.fields)}"
+    if found.dropped:
+        yield f"dropped     {', '.join(found.dropped)}"
+    if texts := sorted(_TEXTS & set(found.dropped)):
+        yield f"texts       {', '.join(texts)}: no IDs; --text-ids CORPUS finds them"
+    if found.systems:
+        yield f"systems     {', '.join(found.systems)} (one run each, or --system NAME)"
+    yield f"stages      {', '.join(found.stages) or 'none: labels and a run are both needed'}"
+    yield f"metrics     {', '.join(found.metrics) or 'none from this file alone'}"
+    yield f"contracts   {', '.join(found.contracts)}"
+    for theirs, ours in found.suggestions.items():
+        yield f"guess       {theirs} = {ours}: look at it before you trust it"
+    yield f"run         {found.command}"

@@ -1,0 +1,201 @@
+"""A file tried with each preset, on its first records. Nothing is kept, nothing evaluated."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from ragtriage.errors import InputError, RagtriageError
+from ragtriage.format_options import OWN
+from ragtriage.read.batches import Batch
+from ragtriage.read.faults import Fault
+from ragtriage.read.files import InputFile, find_files, open_bytes
+from ragtriage.read.presets import PRESETS, Preset, preset
+from ragtriage.read.presets.base import CASES, RECORDS, Asked, Sample
+from ragtriage.read.presets.foreign import foreign_records
+from ragtriage.read.presets.guess import guesses
+from ragtriage.read.sources import preset_sources, source_for, texts_in
+
+RECORDS_PRESET = OWN
+A_CORPUS = "a corpus: passages with title and text"
+_HEAD = 1 << 16
+_TWICE = "case IDs are not unique"
+# Enough to know a file by; a JSON document larger than this is known by its head alone.
+_FIRST = 200
+_LARGEST_DOCUMENT = 64 << 20
+
+
+@dataclass
+class Trial:
+    """What one preset makes of a file's first records; `preset` None: our own format."""
+
+    preset: str | None
+    why: str
+    records: int = 0
+    mapped: int = 0
+    reasons: list[str] = field(default_factory=list)
+    keys: list[str] = field(default_factory=list)
+    fields: list[str] = field(default_factory=list)
+    dropped: dict[str, int] = field(default_factory=dict)
+    systems: list[str] = field(default_factory=list)
+    suggestions: dict[str, str] = field(default_factory=dict)
+    broken_ids: bool = False
+
+
+def trials(name: str, text_ids: tuple[str, ...] = ()) -> list[Trial]:
+    """Every preset that recognises the file, and the one for anything.
+
+    Raises:
+        InputError: the file cannot be read at all.
+    """
+    sample = _sample(name)
+    texts = texts_in(text_ids) if text_ids else None
+    done = []
+    own = _own(sample)
+    if own is not None:
+        done.append(own)
+    for known in PRESETS:
+        chosen = preset(known)
+        why = chosen.recognise(sample)
+        if why is not None or (known == RECORDS_PRESET and sample.records):
+            role = RECORDS if RECORDS in chosen.roles else CASES
+            done.append(_tried(chosen, why or "", sample, Asked(role, texts=texts)))
+    return done
+
+
+def _sample(name: str) -> Sample:
+    if os.path.isdir(name):
+        return Sample(InputFile(name, Path(name), "folder"), b"", [])
+    file = find_files((name,), RECORDS, None, "text")[0]
+    with open_bytes(file) as stream:
+        head = stream.read(_HEAD)
+    return Sample(file, head, [] if file.format == "text" else _first_records(file, head))
+
+
+def _first_records(file: InputFile, head: bytes) -> list[dict[str, Any]]:
+    text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    if file.format == "json" and text[:1] == b"{" and _size(file) > _LARGEST_DOCUMENT:
+        return []
+    found: list[dict[str, Any]] = []
+    with suppress(InputError), open_bytes(file) as stream:
+        first = islice(foreign_records(stream, file), _FIRST)
+        found += (each.value for each in first if isinstance(each.value, dict))
+    return found
+
+
+def _size(file: InputFile) -> int:
+    return file.path.stat().st_size if file.content is None else len(file.content)
+
+
+@dataclass(frozen=True)
+class _Strict:
+    """Our own formats as they must be."""
+
+    extra: Any = "fail"
+    contract: str = "auto"
+    mapping: dict[str, str] = field(default_factory=dict)
+
+
+def _own(sample: Sample) -> Trial | None:
+    """Our own format, where the first records keep its rules."""
+    if {"title", "text"} < sample.keys and sample.keys & {"_id", "id", "evidence_id"}:
+        n = len(sample.records)
+        return Trial(
+            None, A_CORPUS, n, n, keys=_paths(sample.records), fields=["evidence_id", "text"]
+        )
+    if sample.file.format in ("text", "folder", "parquet") or not sample.records:
+        return None
+    whole = sample.head.rfind(b"\n") + 1
+    if sample.file.format != "jsonl" or not whole:
+        content = sample.head if _size(sample.file) <= len(sample.head) else None
+    else:
+        content = sample.head if _size(sample.file) <= len(sample.head) else sample.head[:whole]
+    if content is None or sample.file.compression is not None:
+        return None
+    file = InputFile(sample.file.name, sample.file.path, sample.file.format, content=content)
+    try:
+        source = source_for(file, RECORDS, _Strict())
+        index = source.index()
+        chunks = list(source.chunks(index))
+    except RagtriageError:
+        return None
+    rows = sum(chunk.frame.height for chunk in chunks)
+    faults = [fault for chunk in chunks for fault in chunk.faults]
+    if faults or not rows:
+        return None
+    return Trial(None, "", rows, rows, keys=_paths(sample.records), fields=sorted(index.fields))
+
+
+def _tried(chosen: Preset, why: str, sample: Sample, asked: Asked) -> Trial:
+    trial = Trial(chosen.name, why, keys=_paths(sample.records))
+    try:
+        if chosen.reader is None:
+            _by_sources(chosen, sample.file, asked, trial)
+        else:
+            with open_bytes(sample.file) as stream:
+                batch = next(chosen.reader(asked)(stream, sample.file), None)
+            _by_batch(batch, trial)
+        if chosen.systems is not None:
+            systems = list(dict.fromkeys(chosen.systems(sample.file, asked)))
+            if len(systems) > 1:
+                # The same case once a system is no repeat.
+                trial.systems, trial.reasons = (
+                    systems,
+                    [r for r in trial.reasons if _TWICE not in r],
+                )
+                trial.broken_ids = trial.mapped < trial.records
+    except RagtriageError as error:
+        trial.reasons.append(str(error))
+    if chosen.name == RECORDS_PRESET and not asked.mapping:
+        suggested = guesses(sample.records, set(trial.fields), set(trial.dropped))
+        again = replace(asked, mapping=suggested)
+        if suggested and (better := _tried(chosen, why, sample, again)).mapped:
+            better.suggestions = suggested
+            return better
+    return trial
+
+
+def _by_sources(chosen: Preset, file: InputFile, asked: Asked, trial: Trial) -> None:
+    names = chosen.files((file.name,), asked.role, None)
+    for source in preset_sources(chosen, names, asked, asked.role):
+        index = source.index()
+        trial.fields = sorted({*trial.fields, *index.fields})
+        trial.records += sum(part.len() for part in index.hashes)
+    trial.mapped = trial.records
+
+
+def _by_batch(batch: Batch | None, trial: Trial) -> None:
+    if batch is None:
+        return
+    trial.records = len(batch.lines)
+    trial.mapped = trial.records - len(batch.broken)
+    trial.dropped = dict(sorted(batch.dropped.items()))
+    fields: Counter[str] = Counter()
+    ids: Counter[str] = Counter()
+    for i, line in enumerate(batch.lines):
+        if i not in batch.broken:
+            record = json.loads(line)
+            fields.update(batch.mapping.get(key, key) for key in record)
+            ids[str(record.get("case_id"))] += 1
+    trial.fields = sorted(fields)
+    trial.reasons = list(dict.fromkeys(_reason(p) for p in batch.broken.values()))[:5]
+    repeated = [name for name, n in ids.items() if n > 1]
+    if repeated:
+        trial.reasons.append(
+            f"{len(repeated):,} {_TWICE}, {repeated[0]!r} for one: of repeated trials keep one"
+        )
+    trial.broken_ids = bool(batch.broken) or bool(repeated)
+
+
+def _reason(problem: str | Fault) -> str:
+    return problem if isinstance(problem, str) else f"{problem.field}: {problem.message}"
+
+
+def _paths(records: list[dict[str, Any]]) -> list[str]:
+    return list(dict.fromkeys(key for record in records[:20] for key in record))[:40]
