@@ -138,6 +138,9 @@ def _corpus(file: InputFile, asked: Asked) -> Source:
 
 
 def _recognise(sample: Sample) -> str | None:
+    if sample.file.format == "folder":
+        judged = os.path.isdir(sample.file.path / "qrels")
+        return "a folder with `qrels`" if judged else None
     if {"_id", "text"} <= sample.keys <= {"_id", "text", "title", "metadata"}:
         return "`_id` and `text`: BEIR's queries or corpus"
     first = sample.head.split(b"\n", 1)[0].strip().split(b"\t")

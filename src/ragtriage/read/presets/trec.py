@@ -78,12 +78,12 @@ def _in_folder(folder: str) -> list[str]:
 
 
 def _recognise(sample: Sample) -> str | None:
-    lines = [line.split() for line in sample.head.split(b"\n")[:-1] if line.strip()]
-    widths = {len(cells) for cells in lines}
-    if widths == {len(RUN.columns)} and all(_is_number(cells[4]) for cells in lines):
-        return "six columns a line, the fifth a number: a run"
-    if widths == {len(QRELS.columns)} and all(_is_number(cells[3]) for cells in lines):
-        return "four columns a line, the last a number: qrels"
+    lines = [line.split() for line in sample.head.split(b"\n") if line.strip()]
+    for columns, number, what in ((RUN.columns, 4, "a run"), (QRELS.columns, 3, "qrels")):
+        fitting = [c for c in lines if len(c) == len(columns) and _is_number(c[number])]
+        # Its end may be cut, and a bad row does not make it another kind of file.
+        if len(fitting) > len(lines) / 2:
+            return f"{len(columns)} columns a line with a number in column {number + 1}: {what}"
     return None
 
 
