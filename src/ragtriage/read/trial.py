@@ -165,6 +165,9 @@ def _tried(chosen: Preset, why: str, sample: Sample, asked: Asked) -> Trial:
 
 
 def _by_sources(chosen: Preset, file: InputFile, asked: Asked, trial: Trial) -> None:
+    systems = list(dict.fromkeys(chosen.systems(file, asked))) if chosen.systems else []
+    if len(systems) > 1:
+        asked = replace(asked, system=systems[0])
     names = chosen.files((file.name,), asked.role, None)
     for source in preset_sources(chosen, names, asked, asked.role):
         index = source.index()

@@ -76,7 +76,7 @@ class Block(NamedTuple):
 def read_blocks(
     stream: BinaryIO, file: InputFile, layout: Layout, skip: int = 0
 ) -> Iterator[Block]:
-    """The file's rows, in order; `skip` lines at its head are read and left out.
+    """The file's rows, in order; `skip` lines at its head do not count.
 
     Raises:
         InputError: the file is in another encoding than UTF-8.
@@ -86,10 +86,7 @@ def read_blocks(
         head = 0
         for _ in range(max(0, skip - first + 1)):
             head = text.index(b"\n", head) + 1 if b"\n" in text[head:] else len(text)
-        dropped = text[:head].count(b"\n")
-        if dropped:
-            yield Block(_nothing(layout), [], dropped, 0, text[:head], first)
-        first += dropped
+        first += text[:head].count(b"\n")
         rest = text[head:] if head else text
         for block in _parsed(rest, first, layout):
             first += block.read
@@ -206,7 +203,3 @@ def _text(cell: bytes) -> str | None:
         return cell.decode() or None
     except UnicodeDecodeError:
         return None
-
-
-def _nothing(layout: Layout) -> pl.DataFrame:
-    return pl.DataFrame(schema={**dict.fromkeys(layout.columns, pl.String), "line": pl.Int64})
