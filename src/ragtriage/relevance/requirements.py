@@ -124,7 +124,7 @@ def _with_gains(table: pl.DataFrame, cases: pl.DataFrame, members: pl.DataFrame)
         .select("row", pl.col("grades").struct.unnest())
     )
     if _are_requirements(graded, members, table):
-        return table.with_columns(gain=graded["grade"].gather(table["q"]))
+        return table.with_columns(gain=graded["grade"])
     met = keyed(members, "id").join(keyed(graded, "id"), on="key").filter(same("id"))
     gains = met.group_by("q").agg(gain=pl.col("grade").max())
     joined = table.join(gains, on="q", how="left", maintain_order="left")
@@ -135,5 +135,9 @@ def _are_requirements(graded: pl.DataFrame, members: pl.DataFrame, table: pl.Dat
     """Are the requirements the positive grades themselves, one by one? Then none need be sought."""
     if not graded.height == members.height == table.height:
         return False
-    same_cases = (graded["row"] == members["row"]).all()
-    return bool(same_cases and (graded["id"] == members["id"]).all())
+    pairs = (
+        (table["q"], members["q"]),
+        (members["row"], graded["row"]),
+        (members["id"], graded["id"]),
+    )
+    return all(bool((ours == theirs).all()) for ours, theirs in pairs)

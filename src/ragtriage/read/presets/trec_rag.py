@@ -23,7 +23,9 @@ _TOPICS = ("topic_id", "narrative_id", "qid", "query_id")
 _QUESTIONS = ("topic", "narrative", "query", "title")
 _VITAL = "vital"
 _SUPPORT = "support"
-_LABELS = (_SUPPORT, "partial_support", "not_support")
+_PARTLY = "partial_support"
+_LABELS = (_SUPPORT, _PARTLY, "not_support")
+_LEFT = "(nuggets with partial support, counted as not supported)"
 
 
 def _map(row: Row) -> Record:
@@ -123,6 +125,8 @@ def _nuggets(row: Row) -> Record:
             required.append(name)
         if "assignment" in nugget:
             assigned = True
+            if nugget["assignment"] == _PARTLY:
+                row.leave(_LEFT)
             if _supported(nugget["assignment"], number):
                 claims.append({"claim_id": name, "supported": True, "text": nugget["text"]})
     found: Record = {"required_claims": required}
