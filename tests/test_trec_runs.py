@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import random
 from pathlib import Path
 from typing import Any
@@ -132,3 +133,37 @@ def test_several_runs_at_once(cli: Command, tmp_path: Path, name: str) -> None:
     one = cli(*given, "--no-write", "--format", "json", "--system", "dense").report()
     assert "system: dense" in one["run"]["notes"]
     cli(*given, "--system", "bm52").refuses("did you mean `bm25`?")
+
+
+def test_compressed_and_in_a_folder(cli: Command, tmp_path: Path) -> None:
+    qrels, run = drawn(tmp_path)
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "runs" / "drawn.run.gz").write_bytes(gzip.compress(run.read_bytes()))
+    given = ("evaluate", "--from", "trec", "--cases", qrels, "--no-write", "--format", "json")
+    plain = cli(*given, "--trace", run).report()["summary"]
+    assert cli(*given, "--trace", tmp_path / "runs").report()["summary"] == plain
+
+
+@pytest.mark.parametrize(
+    ("qrels", "run", "why"),
+    [
+        ("", "q Q0 a 1 1 t\n", "the trace is for a case that is not in the cases file"),
+        ("\n\n", "", "no case in it"),
+        ("q 0 a 1\n", "\x00\x01", "r:1: row: 1 columns, a row of a run has 6"),
+    ],
+)
+def test_files_that_hold_nothing(
+    cli: Command, tmp_path: Path, qrels: str, run: str, why: str
+) -> None:
+    (tmp_path / "q").write_text(qrels, encoding="utf-8")
+    (tmp_path / "r").write_text(run, encoding="utf-8")
+    given = ("--cases", tmp_path / "q", "--trace", tmp_path / "r", "--no-write")
+    cli("evaluate", "--from", "trec", *given).refuses(why)
+
+
+def test_an_empty_run_is_scored_as_one_that_found_nothing(cli: Command, tmp_path: Path) -> None:
+    (tmp_path / "q").write_text("q 0 a 1\n", encoding="utf-8")
+    (tmp_path / "r").write_bytes(b"")
+    given = ("--cases", tmp_path / "q", "--trace", tmp_path / "r", "--no-write")
+    summary = cli("evaluate", "--from", "trec", *given, "--format", "json").report()["summary"]
+    assert {row["mean"] for row in summary if row["metric"] == "reciprocal_rank"} == {0.0}
