@@ -155,3 +155,14 @@ def test_graded_by_hand(tmp_path: Path) -> None:
     # No other metric looks at how much an ID is worth.
     assert row["recall_at_10"] == pytest.approx(2 / 3)
     assert row["average_precision_at_10"] == pytest.approx(1 / 3)
+
+
+def test_a_requirement_keeps_its_own_grade_after_one_that_is_given_twice(tmp_path: Path) -> None:
+    twice = {"case_id": "1", "required_ids": ["a", "a"], "grades": [{"id": "a", "grade": 2}]}
+    other = {"case_id": "2", "required_ids": ["b", "c"]}
+    other["grades"] = [{"id": "b", "grade": 1}, {"id": "c", "grade": 3}]
+    records = [twice | {"retrieved_ids": ["x", "a"]}, other | {"retrieved_ids": ["b", "c"]}]
+    first, second = evaluated(tmp_path / "cases.jsonl", records, k=[10])
+    assert first["ndcg_at_10"] == pytest.approx((2 / log2(3)) / 2, abs=1e-12)
+    expected = (1 + 3 / log2(3)) / (3 + 1 / log2(3))
+    assert second["ndcg_at_10"] == pytest.approx(expected, abs=1e-12)

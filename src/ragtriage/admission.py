@@ -62,6 +62,7 @@ class Admission:
         if given is None and request.cases:
             given = open_joined(request, spill)
         self.given = given or open_input(request, frame, spill)
+        self._tally.record_lines = self.given.record_lines
         check_mapping(request.mapping, self.given)
         self.corpus = self._opened_corpus()
         self.book = self._opened_book()

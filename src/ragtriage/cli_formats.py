@@ -19,4 +19,6 @@ FORMAT_OPTIONS: list[Callable[..., Any]] = [
     click.option("--list-separator", metavar="TEXT", help=WORDS["list_separator"]),
     click.option("--id-from", metavar="id|question", help=WORDS["id_from"]),
     click.option("--text-ids", multiple=True, metavar="CORPUS", help=WORDS["text_ids"]),
+    click.option("--trec-order", metavar="score|rank", help=WORDS["trec_order"]),
+    click.option("--qrels-split", metavar="NAME", help=WORDS["qrels_split"]),
 ]

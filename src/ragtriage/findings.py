@@ -188,6 +188,9 @@ def _near_misses(cases: pl.DataFrame, ledger: pl.DataFrame) -> pl.DataFrame:
     plain = not _beyond_ascii(unmet["required"]) and not _beyond_ascii(returned["retrieved"])
     folded = unmet.with_columns(_folded("required", plain=plain))
     among = returned.with_columns(_folded("retrieved", plain=plain))
+    if _as_written(folded, "required") and _as_written(among, "retrieved"):
+        # Nothing is looked like but itself, and that was not returned.
+        folded = folded.clear()
     both = (
         keyed(folded, "folded")
         .join(keyed(among, "folded"), on="key", maintain_order="left")
@@ -195,6 +198,10 @@ def _near_misses(cases: pl.DataFrame, ledger: pl.DataFrame) -> pl.DataFrame:
     )
     pairs = both.select("row", near_misses=pl.struct("required", "retrieved"))
     return pairs.group_by("row").agg(pl.col("near_misses").unique(maintain_order=True))
+
+
+def _as_written(ids: pl.DataFrame, name: str) -> bool:
+    return bool((ids[name] == ids["folded"]).all())
 
 
 def _beyond_ascii(ids: pl.Series) -> bool:

@@ -28,6 +28,8 @@ class FormatOptions(BaseModel):
     map_file: StrictStr | None = None
     list_separator: StrictStr | None = Field(default=None, min_length=1)
     text_ids: tuple[StrictStr, ...] = ()
+    trec_order: Literal["score", "rank"] = "score"
+    qrels_split: StrictStr | None = None
     id_from: Literal["id", "question"] = "id"
 
     def preset_for(self, role: str) -> str | None:

@@ -20,6 +20,8 @@ WORDS = {
     "list_separator": "Between the items of a list in one cell.",
     "id_from": "What presets make case IDs from [id, where there is one].",
     "text_ids": "A corpus in which texts are looked up for their IDs.",
+    "trec_order": "What orders a TREC run: its scores as trec_eval does, or its ranks.",
+    "qrels_split": "Whose judgements, where a folder of BEIR's holds several splits (test).",
     "extra": "Unknown fields: an error, or set aside.",
     "unknown_trace": "Traces without a case.",
     "missing_trace": "Cases without a trace.",

@@ -41,10 +41,12 @@ class Tally:
     """Running counts of a run.
 
     `shown` limits the cases kept for the reports (None: all); `texts`: are they kept with texts?
+    `record_lines`: by file and record, the lines it takes, where it is more than one.
     """
 
     shown: int | None = SHOWN_CASES
     texts: bool = True
+    record_lines: dict[str, dict[int, int]] = field(default_factory=dict)
     lines: dict[str, FileLines] = field(default_factory=dict)
     rules: Counter[str] = field(default_factory=Counter)
     messages: list[str] = field(default_factory=list)
@@ -84,8 +86,9 @@ class Tally:
 
     def add_faults(self, faults: list[RowFault]) -> None:
         """Records set aside, each with all its faults."""
-        for name, _ in {(fault.source_file, fault.record) for fault in faults}:
-            self.lines.setdefault(name, FileLines()).set_aside += 1
+        for name, record in {(fault.source_file, fault.record) for fault in faults}:
+            lines = self.record_lines.get(name, {}).get(record, 1)
+            self.lines.setdefault(name, FileLines()).set_aside += lines
         for fault in faults:
             self.rules[fault.rule] += 1
             self.n_faults += 1

@@ -63,7 +63,8 @@ def _gains(ledger: pl.DataFrame) -> pl.DataFrame:
 def _missing(ledger: pl.DataFrame) -> pl.DataFrame:
     """What was not delivered, each requirement by its first ID, sorted."""
     lost = ledger.filter(~pl.col("delivered")).select("row", missing=pl.col("ids").list.first())
-    return lost.unique().sort("row", "missing").group_by("row", maintain_order=True).agg("missing")
+    # Each list is sorted by itself: of many cases with many requirements that is far cheaper.
+    return lost.group_by("row", maintain_order=True).agg(pl.col("missing").unique().sort())
 
 
 def _rank_lists(cases: pl.DataFrame) -> list[pl.Expr]:

@@ -252,3 +252,15 @@ def test_many_broken_pairs_take_no_long_time(run: Run) -> None:
     )
     assert set(found.cases) == {"good"}
     assert len(found.rejects) == 2 * number
+
+
+@pytest.mark.parametrize("items", [1, 7, 10**6])
+def test_long_lists_make_small_chunks_and_nothing_else(
+    run: Run, monkeypatch: pytest.MonkeyPatch, items: int
+) -> None:
+    monkeypatch.setattr(join, "CHUNK_ITEMS", items)
+    cases = [case(f"q{i}", required_ids=["p"] * (i % 4)) for i in range(9)]
+    traces = [trace(f"q{i}", retrieved_ids=["x"] * (5 * (i % 3)) + ["p"]) for i in range(8, -1, -1)]
+    found = run(cases, traces)
+    assert list(found.cases) == [f"q{i}" for i in range(9)]
+    assert [len(row["retrieved_ids"]) for row in found.cases.values()] == [1, 6, 11] * 3

@@ -28,8 +28,9 @@ What `--from PRESET` reads, and how. Made from the presets themselves; do not ed
   that is not there, or stands there under two IDs, is rejected.
 - **Several systems** in one file: a run each, in `RUN-ID-SYSTEM/`, the worst exit code of all; or
   `--system NAME`. Repeated trials of one case are refused: keep one of them.
-- **Memory.** Records stream through as in our own formats; `llamaindex` and `openinference` hold a
-  file's records at once, since a data set is one object and spans of a trace may lie anywhere.
+- **Memory.** Records stream through as in our own formats; `llamaindex`, `openinference`, `trec`
+  and `beir` hold a file's records at once, since a data set is one object, and spans of a trace or
+  rows of a topic may lie anywhere.
 - **Rejected** (`unmapped`) is every record that cannot be mapped, with its line and reason. The
   manifest has the presets under `presets`, and counts under `dropped` what nobody asked for.
 - **Ours in the end.** `ragtriage convert IN --from PRESET --out cases.jsonl` writes our records.

@@ -23,7 +23,9 @@ class FileIndex:
 
     `hashes` hold the IDs of one batch each, of good and faulty records alike. `partial` are
     `must` fields that some records have and others lack: those whose absence from a record means
-    something.
+    something. `record_lines`: by a record's place the lines that it takes, where it is more than
+    one. `notes`: how the file was read, where it could be read otherwise. `beside`: further files
+    that its records are made of.
     """
 
     file: InputFile
@@ -36,6 +38,9 @@ class FileIndex:
     hashes: list[pl.Series] = field(default_factory=list)
     mapping: dict[str, str] = field(default_factory=dict)
     dropped: dict[str, int] = field(default_factory=dict)
+    record_lines: dict[int, int] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    beside: list[FileIndex] = field(default_factory=list)
 
 
 class Source(Protocol):

@@ -24,7 +24,8 @@ class Input:
     """What is to be evaluated.
 
     `fields`: what the files supply, over all of them, under the names in `keys`. `files`: what
-    was read, for the manifest.
+    was read, for the manifest. `record_lines`: by file, the lines that a record takes, where it
+    is more than one (see `FileIndex`).
     """
 
     fields: set[str]
@@ -35,6 +36,7 @@ class Input:
     mapping: dict[str, str] = field(default_factory=dict)
     dropped: dict[str, int] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    record_lines: dict[str, dict[int, int]] = field(default_factory=dict)
 
 
 def open_input(request: EvaluateRequest, frame: pl.DataFrame | None, spill: Path | None) -> Input:
@@ -57,10 +59,12 @@ def indexed(sources: list[Source]) -> Input:
         fields=set().union(*(index.fields for _, index in pairs)),
         duplicates=find_duplicates(pairs),
         chunks=lambda: _chunks(pairs),
-        files=[entry_of(index) for _, index in pairs],
+        files=[entry for _, index in pairs for entry in entries_of(index)],
         keys={name for _, index in pairs for name in index.profile.keys},
         mapping={theirs: ours for _, index in pairs for theirs, ours in index.mapping.items()},
         dropped=dropped_by([index for _, index in pairs]),
+        notes=[note for _, index in pairs for note in index.notes],
+        record_lines={index.file.name: index.record_lines for _, index in pairs},
     )
 
 
@@ -104,6 +108,11 @@ def check_mapping(mapping: dict[str, str], given: Input) -> None:
 def _chunks(pairs: list[tuple[Source, FileIndex]]) -> Iterator[Chunk]:
     for source, index in pairs:
         yield from source.chunks(index)
+
+
+def entries_of(index: FileIndex) -> list[dict[str, Any]]:
+    """What the manifest says of a file, and of those beside it."""
+    return [entry_of(each) for each in (index, *index.beside)]
 
 
 def entry_of(index: FileIndex) -> dict[str, Any]:

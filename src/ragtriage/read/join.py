@@ -7,14 +7,16 @@ faults, each at its own file and line. A record whose partner is set aside goes 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from ragtriage.read.chunk import Chunk, Place, RowFault
-from ragtriage.read.index import Source, find_duplicates, repeat_fault
-from ragtriage.read.input import Input, dropped_by, entry_of, index_all
+from ragtriage.read.chunk import Chunk, RowFault
+from ragtriage.read.input import Input, dropped_by, entries_of
+from ragtriage.read.side import KEY, PLACE, Side, place_of
 from ragtriage.read.sources import sources_for
 from ragtriage.read.tables import CHUNK_ROWS
 from ragtriage.request import EvaluateRequest
@@ -25,7 +27,9 @@ NOT_RUN = "no trace was recorded for this case"
 # What a missing trace leaves empty; its answer stays unobserved, so it can never pass.
 _TRACE_LISTS = ("candidate_ids", "filtered_ids", "retrieved_ids", "context_ids", "cited_ids")
 _TRACE = "trace "
-_PLACE = ("source_file", "line", "record")
+# Lists that can be long; a chunk holds about so many items of theirs.
+_LONG = ("grades", "required_ids", "retrieved_ids", "candidate_ids")
+CHUNK_ITEMS = 500_000
 
 
 def open_joined(request: EvaluateRequest, spill: Path | None) -> Input:
@@ -34,70 +38,30 @@ def open_joined(request: EvaluateRequest, spill: Path | None) -> Input:
     Raises:
         InputError: a file cannot be read at all.
     """
-    cases = _Side(sources_for(request.cases, "cases", request, spill))
-    traces = _Side(sources_for(request.trace, "trace", request, spill))
+    # Each side is read by itself: the second while the first is.
+    with ThreadPoolExecutor(max_workers=1) as aside:
+        reading = aside.submit(lambda: Side(sources_for(request.trace, "trace", request, spill)))
+        cases = Side(sources_for(request.cases, "cases", request, spill))
+        traces = reading.result()
     both = (cases, traces)
     join = _Join(cases, traces, request)
     return Input(
         fields=cases.fields | traces.fields | join.made_up_fields,
         duplicates={},
         chunks=join.chunks,
-        files=[entry_of(index) for side in both for index in side.indexes],
+        files=[entry for side in both for i in side.indexes for entry in entries_of(i)],
         keys={name for side in both for i in side.indexes for name in i.profile.keys},
         mapping={t: o for side in both for i in side.indexes for t, o in i.mapping.items()},
         dropped=dropped_by([index for side in both for index in side.indexes]),
-        notes=join.notes,
+        notes=[note for side in both for i in side.indexes for note in i.notes] + join.notes,
+        record_lines={i.file.name: i.record_lines for side in both for i in side.indexes},
     )
-
-
-class _Side:
-    """All records of one role: sound rows, faults, and each record's own text."""
-
-    def __init__(self, sources: list[Source]) -> None:
-        pairs = index_all(sources)
-        self.indexes = [index for _, index in pairs]
-        self.fields: set[str] = set().union(*(index.fields for index in self.indexes))
-        self._chunks = [chunk for source, index in pairs for chunk in source.chunks(index)]
-        self.counts = [count for chunk in self._chunks for count in chunk.counts]
-        self.faults = [fault for chunk in self._chunks for fault in chunk.faults]
-        numbered = [
-            chunk.frame.with_columns(chunk=pl.lit(i, pl.Int64))
-            for i, chunk in enumerate(self._chunks)
-        ]
-        schema = dtypes(CaseRows) | {"chunk": pl.Int64()}
-        nothing = pl.DataFrame(schema=schema)
-        rows = pl.concat([nothing, *(frame.select(list(schema)) for frame in numbered)])
-        duplicates = find_duplicates(pairs)
-        faulty = {(f.source_file, f.line, f.record): f for f in reversed(self.faults)}
-        for place, fault in reversed(faulty.items()):
-            if fault.case_id in duplicates:
-                self.faults.append(repeat_fault(place, fault.case_id, fault.raw, duplicates))
-        repeated = rows["case_id"].is_in(list(duplicates))
-        for row in rows.filter(repeated).iter_rows(named=True):
-            raw = self.raw(row["chunk"], row["record"])
-            self.faults.append(repeat_fault(_place(row), row["case_id"], raw, duplicates))
-        self.rows = rows.filter(~repeated)
-        # IDs that the role knows, whatever became of their records.
-        self.set_aside = {
-            fault.case_id: f"{fault.source_file}:{fault.line}"
-            for fault in self.faults
-            if fault.case_id is not None
-        }
-
-    def raw(self, chunk: int, record: int) -> str:
-        """A record's own text."""
-        return self._chunks[chunk].raw(record)
-
-    def fault(self, row: dict[str, Any], rule: str, text: str, *, refuses: bool) -> RowFault:
-        """A fault of a whole record of this side."""
-        raw = self.raw(row["chunk"], row["record"])
-        return RowFault(*_place(row), row["case_id"], "case_id", rule, text, raw, refuses)
 
 
 class _Join:
     """Pairs the records of two sides."""
 
-    def __init__(self, cases: _Side, traces: _Side, request: EvaluateRequest) -> None:
+    def __init__(self, cases: Side, traces: Side, request: EvaluateRequest) -> None:
         self._cases = cases
         self._traces = traces
         self._request = request
@@ -113,14 +77,14 @@ class _Join:
         nothing = pl.DataFrame(schema=dtypes(CaseRows))
         counts = [*self._cases.counts, *self._traces.counts]
         yield Chunk(nothing, self._faults, counts, lambda _line: "")
-        paired = self._paired()
-        for start in range(0, paired.height, CHUNK_ROWS):
-            yield self._chunk(paired.slice(start, CHUNK_ROWS))
+        for paired in self._paired():
+            yield self._chunk(paired)
 
     def _drop_unknown_traces(self) -> None:
         """Traces for cases that are not there, or were set aside."""
         known = self._cases.rows["case_id"]
-        stray = self._traces.rows.filter(~pl.col("case_id").is_in(known.implode()))
+        narrow = self._traces.rows.select(*KEY, "chunk")
+        stray = narrow.filter(~pl.col("case_id").is_in(known.implode()))
         ignore = self._request.unknown_trace == "ignore"
         unknown = 0
         for row in stray.iter_rows(named=True):
@@ -135,7 +99,7 @@ class _Join:
             self._faults.append(fault)
         if unknown and ignore:
             self.notes.append(f"traces of unknown cases left out: {unknown:,} (listed in rejects/)")
-        self._traces.rows = self._traces.rows.join(stray, on="case_id", how="anti")
+        self._traces.without(stray["case_id"])
 
     def _drop_untraced_cases(self) -> None:
         """Cases whose trace was set aside, and those without one unless that is allowed."""
@@ -154,29 +118,36 @@ class _Join:
                 continue
             dropped.append(row["case_id"])
             self._faults.append(fault)
-        rows = self._cases.rows
-        self._cases.rows = rows.filter(~pl.col("case_id").is_in(dropped))
+        self._cases.without(pl.Series(dropped, dtype=pl.String))
         if allowed and (left := self._untraced()):
             how = "taken as empty" if self._request.missing_trace == "empty" else "not run"
             self.notes.append(f"cases without a trace: {left:,}, {how}")
 
     def _untraced_rows(self) -> pl.DataFrame:
-        return self._cases.rows.join(
+        return self._cases.rows.select(*KEY, "chunk").join(
             self._traces.rows.select("case_id"), on="case_id", how="anti", maintain_order="left"
         )
 
     def _untraced(self) -> int:
         return self._untraced_rows().height
 
-    def _paired(self) -> pl.DataFrame:
-        """Each case beside its trace, whose columns are prefixed."""
-        right = self._traces.rows.rename(
-            {name: _TRACE + name for name in self._traces.rows.columns}
-        )
-        right = right.with_columns(traced=pl.lit(True))
-        return self._cases.rows.join(
-            right, left_on="case_id", right_on=_TRACE + "case_id", how="left", maintain_order="left"
-        ).with_columns(pl.col("traced").fill_null(False))
+    def _paired(self) -> Iterator[pl.DataFrame]:
+        """Each case beside its trace, whose columns are prefixed; a chunk at once."""
+        traces = self._traces.rows.with_columns(traced=pl.lit(True))
+        places = self._cases.rows.select("case_id").join(
+            traces.select("case_id").with_row_index("place"),
+            on="case_id",
+            how="left",
+            maintain_order="left",
+        )["place"]
+        for start, rows in _slices(self._cases.rows, traces, places):
+            right = traces.select(pl.all().gather(places.slice(start, rows)))
+            named = right.rename({n: _TRACE + n for n in right.columns if n != "traced"})
+            yield (
+                self._cases.rows.slice(start, rows)
+                .hstack(named)
+                .with_columns(pl.col("traced").fill_null(False))
+            )
 
     def _chunk(self, paired: pl.DataFrame) -> Chunk:
         frame = paired.select(
@@ -189,7 +160,7 @@ class _Join:
                 for flag in ("answer_given", "required_given", "none_given")
             ),
         )
-        names = ("case_id", *_PLACE, "chunk")
+        names = ("case_id", *PLACE, "chunk")
         by_record = {
             (row["source_file"], row["record"]): row
             for row in paired.select(
@@ -234,7 +205,7 @@ class _Join:
                 text = f"differs from its trace ({where}); {message('field-conflict')}"
                 raw = self._cases.raw(row["chunk"], row["record"])
                 faults.append(
-                    RowFault(*_place(row), row["case_id"], name, "field-conflict", text, raw)
+                    RowFault(*place_of(row), row["case_id"], name, "field-conflict", text, raw)
                 )
         return faults
 
@@ -262,7 +233,7 @@ class _Join:
         return settled + self._partners(settled, faults, by_record)
 
     def _moved(self, fault: RowFault, row: dict[str, Any]) -> RowFault:
-        source_file, line, record = (row[_TRACE + name] for name in _PLACE)
+        source_file, line, record = (row[_TRACE + name] for name in PLACE)
         raw = self._traces.raw(row[_TRACE + "chunk"], record)
         return fault._replace(source_file=source_file, line=line, record=record, raw=raw)
 
@@ -284,7 +255,7 @@ class _Join:
                 text = f"set aside with its trace ({where})"
                 partners.append(self._cases.fault(row, rule, text, refuses=False))
             if row["traced"]:
-                trace = {name: row[_TRACE + name] for name in (*_PLACE, "chunk")}
+                trace = {name: row[_TRACE + name] for name in (*PLACE, "chunk")}
                 if (trace["source_file"], trace["record"]) not in accused:
                     text = f"set aside with its case ({mine})"
                     trace["case_id"] = row["case_id"]
@@ -292,6 +263,20 @@ class _Join:
         return partners
 
 
-def _place(row: dict[str, Any]) -> Place:
-    source_file, line, record = (row[name] for name in _PLACE)
-    return source_file, line, record
+def _slices(
+    cases: pl.DataFrame, traces: pl.DataFrame, places: pl.Series
+) -> Iterator[tuple[int, int]]:
+    """Where chunks begin and how many rows they have: few where lists are long."""
+    items = _items(cases) + _items(traces).gather(places).fill_null(0)
+    # Whole multiples, so that a boundary depends on nothing but the rows before it.
+    before = (items.cum_sum() - items) // CHUNK_ITEMS + pl.int_range(
+        0, items.len(), eager=True
+    ) // CHUNK_ROWS
+    starts = [0, *(before.diff().fill_null(0) != 0).arg_true(), items.len()]
+    yield from ((start, stop - start) for start, stop in pairwise(starts) if stop > start)
+
+
+def _items(rows: pl.DataFrame) -> pl.Series:
+    """How many items a row's lists hold."""
+    lengths = [pl.col(name).list.len().fill_null(0).cast(pl.Int64) for name in _LONG]
+    return rows.select(pl.sum_horizontal(lengths)).to_series()

@@ -17,7 +17,7 @@ from ragtriage.read.batches import Batch
 from ragtriage.read.faults import Fault
 from ragtriage.read.files import InputFile, find_files, open_bytes
 from ragtriage.read.presets import PRESETS, Preset, preset
-from ragtriage.read.presets.base import CASES, RECORDS, Asked, Sample
+from ragtriage.read.presets.base import CORPUS, RECORDS, Asked, Sample
 from ragtriage.read.presets.foreign import foreign_records
 from ragtriage.read.presets.guess import guesses
 from ragtriage.read.sources import preset_sources, source_for, texts_in
@@ -64,8 +64,11 @@ def trials(name: str, text_ids: tuple[str, ...] = ()) -> list[Trial]:
         chosen = preset(known)
         why = chosen.recognise(sample)
         if why is not None or (known == RECORDS_PRESET and sample.records):
-            role = RECORDS if RECORDS in chosen.roles else CASES
-            done.append(_tried(chosen, why or "", sample, Asked(role, texts=texts)))
+            roles = (
+                [RECORDS] if RECORDS in chosen.roles else [r for r in chosen.roles if r != CORPUS]
+            )
+            tried = [_tried(chosen, why or "", sample, Asked(r, texts=texts)) for r in roles]
+            done.append(next((trial for trial in tried if trial.mapped), tried[0]))
     return done
 
 
@@ -162,6 +165,9 @@ def _tried(chosen: Preset, why: str, sample: Sample, asked: Asked) -> Trial:
 
 
 def _by_sources(chosen: Preset, file: InputFile, asked: Asked, trial: Trial) -> None:
+    systems = list(dict.fromkeys(chosen.systems(file, asked))) if chosen.systems else []
+    if len(systems) > 1:
+        asked = replace(asked, system=systems[0])
     names = chosen.files((file.name,), asked.role, None)
     for source in preset_sources(chosen, names, asked, asked.role):
         index = source.index()

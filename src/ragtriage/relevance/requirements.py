@@ -7,6 +7,7 @@ from typing import NamedTuple
 import polars as pl
 
 from ragtriage.relevance.corpus import Corpus
+from ragtriage.relevance.frames import keyed, same
 
 # IDs hold no control characters, so this joins them without ambiguity.
 _SEPARATOR = "\x1f"
@@ -34,7 +35,7 @@ def requirements_of(cases: pl.DataFrame, corpus: Corpus | None) -> Requirements:
     if corpus is not None and corpus.table["equivalence_group"].null_count() < len(corpus.ids):
         members = _with_equivalents(members, corpus)
     single = members.height == given.height
-    kept = _keyed(given, members).unique(["row", "key"], keep="first", maintain_order=True)
+    kept = _distinct(given, members)
     if kept.height < given.height:
         members = members.join(kept.select("q"), on="q", how="semi", maintain_order="left")
     table = kept.select("q", "row", "ids").with_columns(requirement=_places(kept))
@@ -79,6 +80,15 @@ def _given(cases: pl.DataFrame) -> pl.DataFrame:
     return joined.drop("order").with_row_index("q")
 
 
+def _distinct(given: pl.DataFrame, members: pl.DataFrame) -> pl.DataFrame:
+    """Requirements without those whose members another one of their case has, the first kept."""
+    named = _keyed(given, members)
+    # Numbers are cheaper to compare than texts, and where none is equal no text is.
+    if not keyed(named.select("row", "key"), "key")["key"].is_duplicated().any():
+        return named
+    return named.unique(["row", "key"], keep="first", maintain_order=True)
+
+
 def _keyed(given: pl.DataFrame, members: pl.DataFrame) -> pl.DataFrame:
     """Requirements with a `key` that is equal where their members are."""
     if members.height == given.height:
@@ -106,13 +116,28 @@ def _with_gains(table: pl.DataFrame, cases: pl.DataFrame, members: pl.DataFrame)
     """Each requirement's largest positive grade among its members; 1 when none is graded."""
     if cases["grades"].null_count() == cases.height:
         return table.with_columns(gain=pl.lit(1, pl.Int64))
+    positive = pl.col("grades").list.filter(pl.element().struct.field("grade") > 0)
     graded = (
-        cases.select("row", "grades")
+        cases.select("row", grades=positive)
         .filter(pl.col("grades").list.len() > 0)
         .explode("grades")
         .select("row", pl.col("grades").struct.unnest())
-        .filter(pl.col("grade") > 0)
     )
-    gains = members.join(graded, on=["row", "id"]).group_by("q").agg(gain=pl.col("grade").max())
+    if _are_requirements(graded, members, table):
+        return table.with_columns(gain=graded["grade"])
+    met = keyed(members, "id").join(keyed(graded, "id"), on="key").filter(same("id"))
+    gains = met.group_by("q").agg(gain=pl.col("grade").max())
     joined = table.join(gains, on="q", how="left", maintain_order="left")
     return joined.with_columns(pl.col("gain").fill_null(1))
+
+
+def _are_requirements(graded: pl.DataFrame, members: pl.DataFrame, table: pl.DataFrame) -> bool:
+    """Are the requirements the positive grades themselves, one by one? Then none need be sought."""
+    if not graded.height == members.height == table.height:
+        return False
+    pairs = (
+        (table["q"], members["q"]),
+        (members["row"], graded["row"]),
+        (members["id"], graded["id"]),
+    )
+    return all(bool((ours == theirs).all()) for ours, theirs in pairs)

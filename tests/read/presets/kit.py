@@ -19,7 +19,8 @@ from tests.support import Record, lines_of
 class Example:
     """Files of one layout, how they are given, and what they must come to.
 
-    `arguments`: of `convert` and `evaluate`; a name in `files` stands for that file. `expected`:
+    `arguments`: of `convert` and `evaluate`; a name in `files`, or of their
+    folder, stands for that file. `expected`:
     our records, in order. `rejected`: (line, field, part of the reason) of each record set aside.
     `known_by`: the file that `inspect` must recognise.
     """
@@ -36,7 +37,8 @@ class Example:
             path = folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
-        return [str(folder / a) if a in self.files else a for a in self.arguments]
+        known = {*self.files, *(name.split("/")[0] for name in self.files)}
+        return [str(folder / a) if a in known else a for a in self.arguments]
 
 
 def asked(question: str) -> str:

@@ -22,6 +22,9 @@ _MODULES = {
     "ragchecker": "ragchecker",
     "mtrag": "mtrag",
     "evidence-sets": "evidence_sets",
+    "trec": "trec",
+    "beir": "beir",
+    "trec-rag": "trec_rag",
 }
 
 PRESETS = tuple(_MODULES)

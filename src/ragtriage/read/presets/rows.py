@@ -30,6 +30,7 @@ class Row:
         self.asked = asked
         self.line = line
         self._used: set[str] = set()
+        self._left: dict[str, None] = {}
 
     def get(self, *names: str) -> Any:
         """The first of these keys that is there and not null."""
@@ -49,9 +50,14 @@ class Row:
         """Note a key as looked at."""
         self._used.add(name)
 
+    def leave(self, what: str) -> None:
+        """Note something that is left behind and is no key of the record itself."""
+        self._left[what] = None
+
     def unused(self) -> list[str]:
-        """Keys that hold something nobody asked for."""
-        return [n for n, v in self.members.items() if n not in self._used and v is not None]
+        """What is left behind: keys that hold something nobody asked for, and what was noted."""
+        keys = [n for n, v in self.members.items() if n not in self._used and v is not None]
+        return keys + list(self._left)
 
 
 MapRow = Callable[[Row], Record]
