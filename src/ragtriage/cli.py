@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 
 import click
 
+from ragtriage.cli_evaluate import evaluated, evaluated_against
 from ragtriage.cli_options import (
     agreement_options,
     compare_options,
@@ -18,11 +19,9 @@ from ragtriage.cli_options import (
 )
 from ragtriage.cli_output import (
     compared,
-    compared_verdict,
     print_report,
     progress,
     rendered,
-    rendered_comparison,
     say,
     say_mapping,
     say_where,
@@ -36,6 +35,7 @@ from ragtriage.errors import (
     RagtriageError,
 )
 from ragtriage.options import comparison_apart, format_shown, leakage_options, options_from
+from ragtriage.runner import runner_apart
 from ragtriage.version import __version__
 
 # Polars' allocator keeps freed pages unless told otherwise: up to half of what a run needs. It
@@ -110,12 +110,13 @@ def evaluate(**flags: Any) -> int:
 
     under_prefect = flags.pop("prefect")
     options = options_from(flags)
+    runner = runner_apart(options, prefect=under_prefect)
     shown = format_shown(options.pop("format", None))
     options, against = comparison_apart(options)
     request = build_request(options)
     if against is not None:
-        return _evaluated_against(request, against, shown, under_prefect=under_prefect)
-    report, path = _run(request, under_prefect=under_prefect)
+        return evaluated_against(request, against, shown, runner)
+    report, path = evaluated(request, runner)
     print_report(rendered(report, shown))
     say_mapping(report["run"])
     say_where(path)
@@ -288,50 +289,6 @@ def schema(example: str | None, format_: str) -> int:
         raise click.UsageError(f"--format: {format_!r} is not one of {', '.join(contract.FORMATS)}")
     print_report(contract.printed(format_) if example is None else contract.example(example))
     return EXIT_PASSED
-
-
-def _run(request: Any, *, under_prefect: bool) -> tuple[Any, Any]:
-    """One evaluation: its report and folder."""
-    if under_prefect:
-        from ragtriage.flows.server import run_under_prefect  # noqa: PLC0415 - only with --prefect
-
-        return run_under_prefect(request)
-    from ragtriage.pipeline import run_request  # noqa: PLC0415 - as above
-
-    run = run_request(request, progress=progress())
-    return run.report, run.path
-
-
-def _evaluated_against(request: Any, against: Any, shown: str, *, under_prefect: bool) -> int:
-    """Evaluate and compare as one step; the worse of both verdicts."""
-    report, path, comparison, where = (
-        _flows_against(request, against) if under_prefect else _run_against(request, against)
-    )
-    if shown == "json":
-        print_report(rendered({**report, "baseline": comparison}, shown))
-    else:
-        print_report(rendered_comparison(comparison, shown) + "\n" + rendered(report, shown))
-    say_mapping(report["run"])
-    say_where(path)
-    return max(verdict(report), compared_verdict(comparison, where))
-
-
-def _run_against(request: Any, against: Any) -> tuple[Any, Any, Any, Any]:
-    from ragtriage.comparing import evaluate_against  # noqa: PLC0415 - as above
-
-    run, done = evaluate_against(request, against, progress=progress())
-    return run.report, run.path, done.report, done.path
-
-
-def _flows_against(request: Any, against: Any) -> tuple[Any, Any, Any, Any]:
-    """Two flows, one after the other."""
-    from ragtriage.comparing import check_baseline  # noqa: PLC0415 - as above
-    from ragtriage.flows.server import compare_under_prefect  # noqa: PLC0415 - with --prefect
-
-    check_baseline(request, against)
-    report, path = _run(request, under_prefect=True)
-    against = against.model_copy(update={"candidate": str(path)})
-    return report, path, *compare_under_prefect(against)
 
 
 if __name__ == "__main__":

@@ -104,6 +104,11 @@ _PLACE: list[Decorator] = [
     click.option("--format", "format_", metavar="|".join(FORMATS), help="What stdout shows."),
     click.option("--prefect", is_flag=True, help="As a flow on the server at PREFECT_API_URL."),
 ]
+_RUNNER: list[Decorator] = [
+    click.option("--runner", metavar="direct|dask", help=WORDS["runner"]),
+    click.option("--dask-address", metavar="TCP://…", help=WORDS["dask_address"]),
+    click.option("--shards", metavar="N", help=WORDS["shards"]),
+]
 _INPUT: list[Decorator] = [
     click.argument("inputs", nargs=-1, metavar="[INPUT]..."),
     click.option("--cases", multiple=True, metavar="FILE", help=WORDS["cases"]),
@@ -138,6 +143,7 @@ evaluate_options = _all(
         _BASELINE,
         *_TWO_RUNS,
         *_PLACE,
+        *_RUNNER,
     ]
 )
 compare_options = _all(

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
@@ -9,7 +12,8 @@ from typing import Any
 import polars as pl
 
 from ragtriage.errors import UsageError
-from ragtriage.evaluation import Evaluation, Progress
+from ragtriage.evaluation import Evaluation
+from ragtriage.folding import Progress
 from ragtriage.publish.folder import RunFolder
 from ragtriage.publish.identity import new_run_id, started_at
 from ragtriage.read.files import find_files, fingerprint
@@ -67,6 +71,14 @@ def run_request(
     """
     if frame is None and not request.inputs and not request.cases:
         raise UsageError("no input; give a file, a folder, a glob or - (or --cases and --trace)")
+    with opened_run(request) as (run_id, started, folder):
+        evaluation = Evaluation(request, folder, run_id, keep_frames=keep_frames, progress=progress)
+        return evaluation.run(frame, started, digests)
+
+
+@contextmanager
+def opened_run(request: EvaluateRequest) -> Iterator[tuple[str, datetime, RunFolder | None]]:
+    """A run's ID, when it started, and its folder, of which nothing is left unless published."""
     started = started_at()
     configuration = repr(request.model_dump(exclude={"out", "run_id"}))
     run_id = request.run_id or new_run_id(started, configuration)
@@ -74,8 +86,7 @@ def run_request(
     if folder is not None:
         folder.open()
     try:
-        evaluation = Evaluation(request, folder, run_id, keep_frames=keep_frames, progress=progress)
-        return evaluation.run(frame, started, digests)
+        yield run_id, started, folder
     finally:
         if folder is not None:
             folder.close()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import polars as pl
 
@@ -32,6 +33,23 @@ class FileLines:
     def accepted(self) -> int:
         """Records that were taken in."""
         return self.read - self.set_aside - self.blank
+
+
+class Shown(NamedTuple):
+    """Cases that reports show, in input order among failures and among passes; their ledger."""
+
+    cases: pl.DataFrame
+    ledger: pl.DataFrame
+
+
+_COUNTS = (
+    "n_lucky",
+    "n_unlabelled",
+    "n_disputed",
+    "n_context_observed",
+    "n_pass",
+    "n_conflicts",
+)
 
 
 @dataclass
@@ -105,6 +123,55 @@ class Tally:
         for source, n in proposed.group_by("label_source").len().iter_rows():
             self.claim_labels[source or "none"] += n
         self.n_conflicts += int(proposed["conflict"].sum())
+
+    def merge_checks(self, later: Tally) -> None:
+        """Take in lines and faults of what comes after."""
+        for name, lines in later.lines.items():
+            mine = self.lines.setdefault(name, FileLines())
+            mine.read += lines.read
+            mine.set_aside += lines.set_aside
+            mine.blank += lines.blank
+        self.rules.update(later.rules)
+        self.messages += later.messages[: FIRST_MESSAGES - len(self.messages)]
+        self.n_faults += later.n_faults
+        self.n_refused += later.n_refused
+
+    def merge_cases(self, later: Tally) -> None:
+        """Take in the cases and claims that come after, but for those to show."""
+        for name in _COUNTS:
+            setattr(self, name, getattr(self, name) + getattr(later, name))
+        self.claim_labels.update(later.claim_labels)
+        self.abstention.update(later.abstention)
+        self._findings.update(later._findings)
+        for name, examples in later._examples.items():
+            mine = self._examples.setdefault(name, [])
+            mine += examples[: _EXAMPLES - len(mine)]
+        self._disjoint.merge(later._disjoint, _EXAMPLES)
+        self._groups.merge(later._groups)
+
+    def take_shown(self) -> Shown | None:
+        """Hand over the cases that reports show, to carry them apart from the counts."""
+        if not self._ledger:
+            return None
+        cases = pl.concat([*self._failing, *self._passing])
+        ledger = pl.concat(self._ledger)
+        self._failing, self._passing, self._ledger = [], [], []
+        return Shown(cases, ledger)
+
+    def has_room(self) -> bool:
+        """May further cases be shown?"""
+        if self.shown is None:
+            return True
+        return sum(frame.height for frame in self._failing) < self.shown
+
+    def merge_shown(self, later: Shown) -> None:
+        """Show as many of the cases that come after as there is room for."""
+        failing = self._room(later.cases, pl.col("stage") != PASS, self._failing)
+        passing = self._room(later.cases, pl.col("stage") == PASS, self._passing)
+        taken = pl.concat([failing, passing]).select("case_id")
+        self._ledger.append(
+            later.ledger.join(taken, on="case_id", how="semi", maintain_order="left")
+        )
 
     @property
     def totals(self) -> FileLines:

@@ -38,8 +38,11 @@ class TextSource:
         resolver: KeyResolver,
         *,
         ignore_unknown: bool,
+        before: int = 0,
     ) -> None:
+        """`before`: records of the file that come before what the reader reads."""
         self.file = file
+        self._before = before
         self._reader = reader
         self._resolver = resolver
         self._dtypes = dtypes(model)
@@ -55,11 +58,14 @@ class TextSource:
         # The digest needs no look at the records: it is taken on the other core meanwhile.
         with ThreadPoolExecutor(max_workers=1) as aside:
             taken = aside.submit(fingerprint, self.file)
-            index = self._indexed(FileIndex(self.file, Fingerprint("", 0, 0)))
+            index = self.learn()
+            self.settle(index)
             index.fingerprint = taken.result()
         return index
 
-    def _indexed(self, index: FileIndex) -> FileIndex:
+    def learn(self) -> FileIndex:
+        """What the records tell one by one; nothing is concluded, no digest taken."""
+        index = FileIndex(self.file, Fingerprint("", 0, 0))
         profile = index.profile
         gate: Gate | None = None
         for batch in self._batches():
@@ -71,6 +77,11 @@ class TextSource:
             if ids is None:
                 gate, ids = self._learn(batch, profile, gate)
             index.hashes.append(hash_ids(ids))
+        return index
+
+    def settle(self, index: FileIndex) -> None:
+        """Conclude from what all records of the file told."""
+        profile = index.profile
         profile.settle()
         index.fields = profile.fields()
         # Where null means none, a record without the key is told apart from one with null.
@@ -79,7 +90,6 @@ class TextSource:
         index.partial = index.must - profile.always
         index.mapping = {name: key.field for name, key in profile.keys.items() if name != key.field}
         index.dropped = dict(sorted(profile.dropped.items()))
-        return index
 
     def chunks(self, index: FileIndex) -> Iterator[Chunk]:
         """The file's rows in the model's columns.
@@ -89,7 +99,7 @@ class TextSource:
         """
         self._resolver.settle(index.profile)
         gate = self._gate(index.profile, must=index.must)
-        before = 0
+        before = self._before
         for number, batch in enumerate(self._batches()):
             if number >= len(index.clean):
                 break
