@@ -129,10 +129,10 @@ class Fold:
         sums.accepted += later.accepted
         if sums.labels is not None and later.labels is not None:
             sums.labels.merge(later.labels)
-        for step, seconds in later.timings.seconds.items():
-            self.timings.add(step, seconds)
         counts = not sums.refused
         if counts:
+            for step, seconds in later.timings.seconds.items():
+                self.timings.add(step, seconds)
             sums.summary.merge(later.summary)
             sums.tally.merge_cases(later.tally)
             if sums.intervals is not None and later.intervals is not None:
