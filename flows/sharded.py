@@ -23,6 +23,8 @@ from ragtriage.sharding.run import Call, run_in_shards
 
 keep_quiet()
 
+# Workers of our own cluster are ended when the flow is over, at work or not.
+logging.getLogger("distributed.nanny").setLevel(logging.ERROR)
 _SECONDS = 5
 _LOGGER = logging.getLogger("prefect.flow_runs")
 
