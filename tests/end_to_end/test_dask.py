@@ -224,6 +224,20 @@ def test_no_server_is_one_message_with_the_two_commands(url: str, tmp_path: Path
     assert list(tmp_path.iterdir()) == []
 
 
+def test_whatever_becomes_of_a_worker_its_shard_is_named() -> None:
+    from ragtriage.flows import sharded  # noqa: PLC0415 - loads Prefect and Dask
+
+    class Lost:
+        def result(self) -> bytes:
+            raise ConnectionError("4 workers died while they had it")
+
+    told = sharded._outcome(Lost(), "shard 2 (a.jsonl)")  # type: ignore[arg-type] - enough of a future
+    assert str(told) == (
+        "shard 2 (a.jsonl) failed: ConnectionError: 4 workers died while they had it; "
+        "nothing was published"
+    )
+
+
 def test_dask_brings_no_pandas() -> None:
     """With pandas beside it pandera loads it: that would slow every start."""
     code = "import sys, prefect_dask, ragtriage.flows.sharded; print('pandas' in sys.modules)"

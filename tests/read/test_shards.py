@@ -92,7 +92,7 @@ def _small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tables, "CHUNK_ROWS", 3)
 
 
-@examples(25)
+@examples(15)
 @given(content=files(max_lines=12), wanted=st.integers(2, 9), ignore=st.booleans())
 def test_hostile_lines(
     tmp_path_factory: pytest.TempPathFactory, content: bytes, wanted: int, ignore: bool
