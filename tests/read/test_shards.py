@@ -125,6 +125,18 @@ def test_text_here_and_a_list_there(tmp_path: Path, order: str) -> None:
     assert not seen.faults
 
 
+@pytest.mark.parametrize("order", ["tnt", "tntl", "tnl", "ntl", "lnt", "ntn"])
+def test_null_under_a_mapped_name_means_none_only_where_all_else_is_text(
+    tmp_path: Path, order: str
+) -> None:
+    values = {"t": "x", "l": ["x", "y"], "n": None}
+    rows = [{"case_id": f"{kind}{i}", "gold": values[kind]} for kind in order for i in range(3)]
+    rows = [{**row, "case_id": f"{i}"} for i, row in enumerate(rows)]
+    (tmp_path / "in.jsonl").write_text(lines_of(rows))
+    seen = assert_same(tmp_path / "in.jsonl", 9, map={"gold": "required_ids"})
+    assert bool(seen.frame["required_ids"].null_count()) is ("l" in order)
+
+
 def test_a_field_that_a_later_shard_lacks_is_missing_there(tmp_path: Path) -> None:
     rows = [case(f"a{i}", context_ids=["a"]) for i in range(9)] + [case(f"b{i}") for i in range(9)]
     (tmp_path / "in.jsonl").write_text(lines_of(rows))

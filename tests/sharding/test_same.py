@@ -25,7 +25,7 @@ from tests.sharding.support import (
     small_batches,
 )
 from tests.strategies import Fixture, fixtures
-from tests.support import CONTRACTS, HANDBOOK, lines_of
+from tests.support import lines_of
 
 Record = dict[str, Any]
 EXAMPLES = int(os.environ.get("RAGTRIAGE_EXAMPLES", "1"))
@@ -47,10 +47,20 @@ def case(name: str, **more: Any) -> Record:
     return {"case_id": name, "required_ids": ["a"], "retrieved_ids": ["a", "b"], **more}
 
 
-def same(inputs: list[Path], shards: int = 3, **options: Any) -> Outcome:
-    one = directly(inputs, **options)
-    assert_same(one, in_shards(inputs, shards, **options))
+def same(inputs: list[Path], shards: int = 3, *, at_least: int = 2, **options: Any) -> Outcome:
+    """The outcome of both; `at_least`: so many shards were evaluated."""
+    one, pool = directly(inputs, **options), CountingPool()
+    assert_same(one, in_shards(inputs, shards, pool, **options))
+    assert len(set(pool.folds)) >= at_least
     return one
+
+
+def in_batches(rows: list[Record], path: Path, monkeypatch: pytest.MonkeyPatch, n: int) -> Path:
+    """The rows in a file that is read in about so many batches."""
+    path.write_text(lines_of(rows))
+    monkeypatch.setattr(batches, "BATCH_RECORDS", len(rows))
+    monkeypatch.setattr(batches, "BATCH_BYTES", path.stat().st_size // n - 20)
+    return path
 
 
 def test_any_number_of_shards(cases: Path) -> None:
@@ -99,9 +109,15 @@ def test_claims_and_reviews(tmp_path: Path) -> None:
     assert "'nobody': no such case" in with_strangers.refused
 
 
-def test_a_corpus_is_opened_once_for_all_shards() -> None:
-    corpus = [str(HANDBOOK / "corpus.jsonl")]
-    same([CONTRACTS / "diagnosis.jsonl"], 4, corpus=corpus)
+def test_a_corpus_is_opened_once_for_all_shards(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = [case(f"a{i}", required_ids=["a", "c"]) for i in range(8)]
+    corpus = [{"evidence_id": name, "equivalence_group": "g"} for name in ("a", "b")]
+    (tmp_path / "corpus.jsonl").write_text(lines_of(corpus))
+    given = in_batches(rows, tmp_path / "in.jsonl", monkeypatch, 3)
+    done = same([given], corpus=[str(tmp_path / "corpus.jsonl")])
+    assert b"dangling-required" in (done.files["r/report.json"] or b"")
 
 
 def test_a_corpus_that_is_refused_stops_every_shard(cases: Path, tmp_path: Path) -> None:
@@ -142,32 +158,38 @@ def test_the_same_file_twice(cases: Path) -> None:
 def test_files_that_cannot_be_read_are_all_named(cases: Path, tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_bytes("\ufeff{}".encode("utf-16"))
     (tmp_path / "b.parquet").write_bytes(b"PAR1 not really")
-    done = same([tmp_path / "a.jsonl", cases, tmp_path / "b.parquet"], 6)
+    done = same([tmp_path / "a.jsonl", cases, tmp_path / "b.parquet"], 6, at_least=0)
     assert "UTF-16" in done.refused
     assert "b.parquet: not a Parquet file" in done.refused
 
 
-def test_unknown_fields_are_counted_over_shards(tmp_path: Path) -> None:
+def test_unknown_fields_are_counted_over_shards(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     rows = [case(f"a{i}", **{f"u{i % 7}": [1, {"deep": 2}]}) for i in range(20)]
-    (tmp_path / "in.jsonl").write_text(lines_of(rows))
-    done = same([tmp_path / "in.jsonl"], 7, extra="ignore")
+    given = in_batches(rows, tmp_path / "in.jsonl", monkeypatch, 3)
+    done = same([given], extra="ignore")
     assert b"u6 (2)" in (done.files["r/report.md"] or b"")
 
 
-def test_groups_across_splits_in_far_shards(tmp_path: Path) -> None:
+def test_groups_across_splits_in_far_shards(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     rows = [case(f"a{i}", group=f"g{i % 7}", split="dev" if i < 10 else "test") for i in range(20)]
-    (tmp_path / "in.jsonl").write_text(lines_of(rows))
-    done = same([tmp_path / "in.jsonl"], 5, intervals=True)
+    given = in_batches(rows, tmp_path / "in.jsonl", monkeypatch, 3)
+    done = same([given], intervals=True)
     assert b"group-across-splits" in (done.files["r/report.json"] or b"")
 
 
 @pytest.mark.parametrize("meet", [True, False])
-def test_ids_that_no_shard_shares(tmp_path: Path, meet: bool) -> None:
+def test_ids_that_no_shard_shares(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, meet: bool
+) -> None:
     rows = [case(f"a{i}", required_ids=[f"r{i}"], retrieved_ids=[f"x{i}"]) for i in range(40)]
     if meet:
         rows[19]["retrieved_ids"] = ["r0"]
-    (tmp_path / "in.jsonl").write_text(lines_of(rows))
-    done = same([tmp_path / "in.jsonl"], 5)
+    given = in_batches(rows, tmp_path / "in.jsonl", monkeypatch, 3)
+    done = same([given])
     assert (b"disjoint-ids" in (done.files["r/report.json"] or b"")) is not meet
 
 
@@ -196,17 +218,13 @@ def test_slice_values_kept_apart_are_the_first_of_the_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, groups: list[int], again: int
 ) -> None:
     monkeypatch.setattr(summary, "MOST_VALUES", 4)
-    monkeypatch.setattr(batches, "BATCH_RECORDS", 10)
     rows = [
         case(f"a{i:02}", group=f"g{group}", tags=[f"t{group}", "…"], weight=1.5 + group)
         for i, group in enumerate(groups)
     ]
-    (tmp_path / "in.jsonl").write_text(lines_of(rows))
-    size = (tmp_path / "in.jsonl").stat().st_size
-    monkeypatch.setattr(batches, "BATCH_BYTES", size // 2 - 10)
-    done = directly([tmp_path / "in.jsonl"], slice=["group"])
-    pool = CountingPool()
-    assert_same(done, in_shards([tmp_path / "in.jsonl"], 2, pool, slice=["group"]))
+    given = in_batches(rows, tmp_path / "in.jsonl", monkeypatch, 2)
+    done, pool = directly([given], slice=["group"]), CountingPool()
+    assert_same(done, in_shards([given], 2, pool, slice=["group"]))
     assert len(pool.folds) == 2 + again
 
 
@@ -215,12 +233,13 @@ def test_slice_values_kept_apart_are_the_first_of_the_run(
 def test_drawn_cases(tmp_path_factory: pytest.TempPathFactory, drawn: Fixture, shards: int) -> None:
     records, _, corpus, ks, contract = drawn
     folder = tmp_path_factory.mktemp("in")
-    (folder / "in.jsonl").write_text(lines_of(records))
     options: dict[str, Any] = {"k": list(ks), "contract": contract, "slice": ["group"]}
     if corpus is not None:
         (folder / "corpus.jsonl").write_text(lines_of(corpus))
         options["corpus"] = [str(folder / "corpus.jsonl")]
-    same([folder / "in.jsonl"], shards, **options)
+    with pytest.MonkeyPatch.context() as patched:
+        given = in_batches(records, folder / "in.jsonl", patched, shards)
+        same([given], shards, at_least=1, **options)
 
 
 def test_every_option_of_a_request_is_held_equal_somewhere_here() -> None:
