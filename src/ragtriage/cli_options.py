@@ -105,9 +105,17 @@ _PLACE: list[Decorator] = [
     click.option("--prefect", is_flag=True, help="As a flow on the server at PREFECT_API_URL."),
 ]
 _RUNNER: list[Decorator] = [
-    click.option("--runner", metavar="direct|dask", help=WORDS["runner"]),
-    click.option("--dask-address", metavar="TCP://…", help=WORDS["dask_address"]),
-    click.option("--shards", metavar="N", help=WORDS["shards"]),
+    click.option(
+        "--runner",
+        metavar="direct|dask",
+        help="Here [direct], or shard by shard on Dask's workers.",
+    ),
+    click.option(
+        "--dask-address", metavar="tcp://…", help="The scheduler [a cluster on this machine]."
+    ),
+    click.option(
+        "--shards", metavar="N", help="About how many parts the input is cut into [one a 256 MiB]."
+    ),
 ]
 _INPUT: list[Decorator] = [
     click.argument("inputs", nargs=-1, metavar="[INPUT]..."),

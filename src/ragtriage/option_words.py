@@ -36,8 +36,5 @@ WORDS = {
     "trace": "Traces, joined by case ID.",
     "run_id": "Name of the run's folder.",
     "gate": "What must hold, for example 'recall@5 >= 0.8'.",
-    "runner": "Who does the work: this process [direct], or workers of Dask, shard by shard.",
-    "dask_address": "The scheduler [a cluster on this machine].",
-    "shards": "About how many parts the input is cut into [one for 256 MiB].",
     "write": "Leave the run in a folder.",
 }
