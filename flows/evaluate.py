@@ -52,7 +52,11 @@ def evaluate(request: EvaluateRequest, time_limit: TimeLimit = None) -> State[An
     """
     deadline = Deadline.after(time_limit)
     digests = read_inputs(request, deadline)
-    path = evaluate_cases(request, digests, deadline)
+    return concluded(evaluate_cases(request, digests, deadline))
+
+
+def concluded(path: Path) -> State[Any]:
+    """A published run's artifacts, and the state that says its verdict."""
     leave_artifacts(path)
     report = stored_report(path)
     if report["failures"]:

@@ -6,11 +6,12 @@ from ragtriage.errors import RagtriageError
 
 
 class _PlainRefusals(logging.Filter):
-    """A user's mistake is said in its own words, without a traceback."""
+    """A user's mistake is said in its own words, without a traceback; what lies behind has one."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Keep every record; drop the traceback of what we raised on purpose."""
-        if record.exc_info and isinstance(record.exc_info[1], RagtriageError):
+        error = record.exc_info[1] if record.exc_info else None
+        if isinstance(error, RagtriageError) and error.__cause__ is None:
             record.exc_info = None
         return True
 

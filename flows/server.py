@@ -18,6 +18,8 @@ from ragtriage.publish.comparison.document import ComparisonReport
 from ragtriage.publish.document import Report
 from ragtriage.request import EvaluateRequest
 from ragtriage.run import stored_report
+from ragtriage.runner import DASK, Runner
+from ragtriage.sharding.run import check_shardable
 
 _SECONDS = 5
 _HELP = """start one and name it:
@@ -25,7 +27,7 @@ _HELP = """start one and name it:
   export PREFECT_API_URL=http://127.0.0.1:4200/api"""
 
 
-def require_server() -> None:
+def require_server(option: str = "--prefect") -> None:
     """Refuse unless the server at PREFECT_API_URL answers; keep Prefect quiet and offline.
 
     Raises:
@@ -33,15 +35,15 @@ def require_server() -> None:
     """
     url = os.environ.get("PREFECT_API_URL", "")
     if not url:
-        raise UsageError(f"--prefect: PREFECT_API_URL is not set; {_HELP}")
+        raise UsageError(f"{option}: PREFECT_API_URL is not set; {_HELP}")
     if not url.startswith(("http://", "https://")):
-        raise UsageError(f"--prefect: PREFECT_API_URL {url!r} is no http address; {_HELP}")
+        raise UsageError(f"{option}: PREFECT_API_URL {url!r} is no http address; {_HELP}")
     try:
         with urllib.request.urlopen(f"{url.rstrip('/')}/health", timeout=_SECONDS):  # noqa: S310 - checked above
             pass
     except (OSError, ValueError) as error:
         reason = getattr(error, "reason", None) or error
-        raise UsageError(f"--prefect: no server answers at {url} ({reason}); {_HELP}") from None
+        raise UsageError(f"{option}: no server answers at {url} ({reason}); {_HELP}") from None
     os.environ.setdefault("PREFECT_SERVER_ALLOW_EPHEMERAL_MODE", "false")
     os.environ.setdefault("PREFECT_SERVER_ANALYTICS_ENABLED", "false")
     os.environ.setdefault("DO_NOT_TRACK", "1")
@@ -59,6 +61,26 @@ def run_under_prefect(request: EvaluateRequest) -> tuple[Report, Path]:
     from ragtriage.flows.evaluate import evaluate  # noqa: PLC0415 - after the settings above
 
     path = _path_of(evaluate(request, return_state=True))
+    return stored_report(path), path
+
+
+def run_on_dask(request: EvaluateRequest, runner: Runner) -> tuple[Report, Path]:
+    """Evaluate as a flow whose shards are tasks on Dask; the same as a direct run gives.
+
+    Raises:
+        UsageError: Prefect, Dask, a server or a scheduler is not there, or the request cannot be
+            cut into shards.
+        InputError: what the direct run would raise.
+        ShardError: a shard failed.
+    """
+    if not all(importlib.util.find_spec(name) for name in ("prefect", "prefect_dask")):
+        raise UsageError(f"{DASK}: Dask is not installed; pip install 'ragtriage[dask]'")
+    check_shardable(request, DASK)
+    require_server(DASK)
+    from ragtriage.flows.sharded import evaluate_in_shards, task_runner  # noqa: PLC0415 - as above
+
+    flow = evaluate_in_shards.with_options(task_runner=task_runner(runner.address))
+    path = _path_of(flow(request, runner.shards, return_state=True))
     return stored_report(path), path
 
 

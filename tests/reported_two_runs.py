@@ -41,7 +41,7 @@ def a_metric_no_longer_measured_is_no_improvement(kit: Kit) -> None:
 
 @fault("F11")
 def a_mistyped_baseline_stops_before_scoring(kit: Kit) -> None:
-    kit.monkeypatch.setattr("ragtriage.evaluation.score", None)
+    kit.monkeypatch.setattr("ragtriage.folding.score", None)
     path = kit.written([case("q", ["a"], ["a"])])
     command = ("evaluate", path, "--baseline", "missing.parquet", *SHOWN)
     kit.cli(*command).refuses("missing.parquet: no such run")

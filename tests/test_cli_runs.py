@@ -136,6 +136,6 @@ def test_an_internal_error_leaves_nothing(
     def broken(*_: object, **__: object) -> None:
         raise RuntimeError("no")
 
-    monkeypatch.setattr("ragtriage.evaluation.score", broken)
+    monkeypatch.setattr("ragtriage.folding.score", broken)
     assert cli(*EVALUATE, "--out", tmp_path, "--run-id", "r").code == 3
     assert not list(tmp_path.iterdir())

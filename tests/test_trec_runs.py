@@ -14,6 +14,7 @@ import ragtriage
 from tests.support import Command, manifest_of
 from tests.test_trec_eval import TREC
 
+NAMES = ("recall", "P", "success", "map_cut", "ndcg_cut")
 CUTOFFS = (5, 1, 100, 10, 3, 2)
 TOPICS = 120
 
@@ -45,7 +46,7 @@ def drawn(folder: Path) -> tuple[Path, Path]:
 def theirs(qrels: Path, run: Path) -> dict[str, dict[str, float]]:
     with qrels.open() as judged, run.open() as ranked:
         labels, scores = pytrec_eval.parse_qrel(judged), pytrec_eval.parse_run(ranked)
-    measures = {f"{name}.{k}" for name in ("recall", "P", "map_cut", "ndcg_cut") for k in CUTOFFS}
+    measures = {f"{name}.{k}" for name in NAMES for k in CUTOFFS}
     evaluator = pytrec_eval.RelevanceEvaluator(
         labels, measures | {"set_recall", "recip_rank", "Rprec"}
     )

@@ -18,6 +18,7 @@ from ragtriage.read.reviews import open_reviews
 from ragtriage.relevance import Corpus
 from ragtriage.request import EvaluateRequest
 from ragtriage.reviews.book import ReviewBook
+from ragtriage.reviews.handout import HandOut
 from ragtriage.schemas.contracts import CONTRACTS
 from ragtriage.schemas.inputs import CaseRows, CorpusRows
 from ragtriage.tally import Tally
@@ -50,6 +51,7 @@ class Admission:
         self.once = False
         self.corpus: Corpus | None = None
         self.book: ReviewBook | None = None
+        self.labels: HandOut | None = None
 
     def open(self, frame: pl.DataFrame | None, spill: Path | None, *, once: bool = False) -> None:
         """First pass: index the cases, take in corpus and reviews.
@@ -61,12 +63,22 @@ class Admission:
         self.once = given is not None
         if given is None and request.cases:
             given = open_joined(request, spill)
-        self.given = given or open_input(request, frame, spill)
-        self._tally.record_lines = self.given.record_lines
-        check_mapping(request.mapping, self.given)
+        self.take(given or open_input(request, frame, spill))
+
+    def take(self, given: Input) -> None:
+        """The same with cases that were indexed elsewhere."""
+        self.given = given
+        self._tally.record_lines = given.record_lines
+        check_mapping(self._request.mapping, given)
         self.corpus = self._opened_corpus()
         self.book = self._opened_book()
-        self.given.files += text_id_files(request)
+        self.given.files += text_id_files(self._request)
+
+    def take_part(self, given: Input, corpus: Corpus | None, settled: pl.DataFrame | None) -> None:
+        """The same with a shard of the cases, and what was opened for the whole run."""
+        self.given = given
+        self.corpus = corpus
+        self.labels = HandOut(settled) if settled is not None else None
 
     def check_digests(self, digests: dict[str, str] | None) -> None:
         """Are the files still what an earlier step saw?
@@ -81,11 +93,11 @@ class Admission:
     def chunks(self) -> Iterator[Admitted]:
         """Second pass: the cases, checked, each chunk once; nothing is counted yet."""
         contract = CONTRACTS[self._request.contract]
-        waived = ("missing-claim-label",) if self.book is not None else ()
+        waived = ("missing-claim-label",) if self.labels is not None else ()
         validator = Validator(CaseRows, contract, self.given.duplicates, waived=waived)
         for chunk in self.given.chunks():
             cases, faults = validator.check(chunk)
-            reviews = self.book.take(cases) if self.book is not None else None
+            reviews = self.labels.take(cases) if self.labels is not None else None
             yield Admitted(chunk, faults, cases, reviews)
 
     def count(self, counts: list[tuple[str, int, int]], faults: list[RowFault]) -> None:
@@ -97,8 +109,8 @@ class Admission:
         if faults:
             self._tally.add_faults(faults)
             self._reject(faults)
-            if self.book is not None:
-                self.book.note(faults)
+            if self.labels is not None:
+                self.labels.note(faults)
 
     def set_aside_reviews(self) -> int:
         """Reviews without a case or claim, once all cases are known; how many."""
@@ -139,4 +151,5 @@ class Admission:
             self.given.dropped[name] = self.given.dropped.get(name, 0) + n
         if request.judge is not None:
             book.check_judge(request.min_validated)
+        self.labels = book.labels
         return book

@@ -36,6 +36,7 @@ from ragtriage.errors import (
     RagtriageError,
 )
 from ragtriage.options import comparison_apart, format_shown, leakage_options, options_from
+from ragtriage.runner import runner_apart
 from ragtriage.version import __version__
 
 # Polars' allocator keeps freed pages unless told otherwise: up to half of what a run needs. It
@@ -113,9 +114,9 @@ def evaluate(**flags: Any) -> int:
     with telling(flags) as told:
         options = options_from(flags)
         told.settle(options)
+        runner = runner_apart(options, prefect=under_prefect)
         options, against = comparison_apart(options)
-        request = build_request(options)
-        return evaluated(told, request, against, under_prefect=under_prefect)
+        return evaluated(told, build_request(options), against, runner)
 
 
 @cli.command()

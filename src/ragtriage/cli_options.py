@@ -113,6 +113,19 @@ _TOLD: list[Decorator] = [
     click.option("--quiet", is_flag=True, help="The verdict and failed gates alone."),
     click.option("--verbose", is_flag=True, help="The table with slices, timings and all cases."),
 ]
+_RUNNER: list[Decorator] = [
+    click.option(
+        "--runner",
+        metavar="direct|dask",
+        help="Here [direct], or shard by shard on Dask's workers.",
+    ),
+    click.option(
+        "--dask-address", metavar="tcp://…", help="The scheduler [a cluster on this machine]."
+    ),
+    click.option(
+        "--shards", metavar="N", help="About how many parts the input is cut into [one a 256 MiB]."
+    ),
+]
 _INPUT: list[Decorator] = [
     click.argument("inputs", nargs=-1, metavar="[INPUT]..."),
     click.option("--cases", multiple=True, metavar="FILE", help=WORDS["cases"]),
@@ -148,6 +161,7 @@ evaluate_options = _all(
         *_TWO_RUNS,
         *_PLACE,
         *_TOLD,
+        *_RUNNER,
     ]
 )
 compare_options = _all(

@@ -7,9 +7,10 @@ from typing import Any
 from ragtriage.cli_output import progress
 from ragtriage.cli_telling import Telling
 from ragtriage.errors import UsageError
+from ragtriage.runner import Runner
 
 
-def evaluated(told: Telling, request: Any, against: Any, *, under_prefect: bool) -> int:
+def evaluated(told: Telling, request: Any, against: Any, runner: Runner) -> int:
     """Carry a request out and tell what it came to; of several runs the worst verdict counts."""
     from ragtriage.pipeline import system_requests  # noqa: PLC0415 - only for real work
 
@@ -19,18 +20,21 @@ def evaluated(told: Telling, request: Any, against: Any, *, under_prefect: bool)
             raise UsageError(
                 f"--baseline: the input holds {len(requests)} systems; name one with --system"
             )
-        runs = _flows_against if under_prefect else _run_against
-        return told.both(*runs(request, against))
+        if runner.name == "direct" and not runner.prefect:
+            return told.both(*_run_against(request, against))
+        return told.both(*_apart(request, against, runner))
     if len(requests) == 1:
-        return told.run(*_run(request, under_prefect=under_prefect))
-    return told.several(
-        {str(each.system): _run(each, under_prefect=under_prefect) for each in requests}
-    )
+        return told.run(*_run(request, runner))
+    return told.several({str(each.system): _run(each, runner) for each in requests})
 
 
-def _run(request: Any, *, under_prefect: bool) -> tuple[Any, Any, dict[str, float]]:
+def _run(request: Any, runner: Runner) -> tuple[Any, Any, dict[str, float]]:
     """One evaluation: its report, its folder and its timings."""
-    if under_prefect:
+    if runner.name == "dask":
+        from ragtriage.flows.server import run_on_dask  # noqa: PLC0415 - only with --runner dask
+
+        return *run_on_dask(request, runner), {}
+    if runner.prefect:
         from ragtriage.flows.server import run_under_prefect  # noqa: PLC0415 - only with --prefect
 
         return *run_under_prefect(request), {}
@@ -47,12 +51,16 @@ def _run_against(request: Any, against: Any) -> tuple[Any, Any, Any, Any]:
     return run.report, run.path, done.report, done.path
 
 
-def _flows_against(request: Any, against: Any) -> tuple[Any, Any, Any, Any]:
-    """Two flows, one after the other."""
-    from ragtriage.comparing import check_baseline  # noqa: PLC0415 - only with --baseline
-    from ragtriage.flows.server import compare_under_prefect  # noqa: PLC0415 - with --prefect
+def _apart(request: Any, against: Any, runner: Runner) -> tuple[Any, Any, Any, Any]:
+    """Two steps, one after the other: the comparison is a flow where one was asked for."""
+    from ragtriage.comparing import check_baseline, compare_request  # noqa: PLC0415 - as above
 
     check_baseline(request, against)
-    report, path, _ = _run(request, under_prefect=True)
+    report, path, _ = _run(request, runner)
     against = against.model_copy(update={"candidate": str(path)})
-    return report, path, *compare_under_prefect(against)
+    if runner.prefect:
+        from ragtriage.flows.server import compare_under_prefect  # noqa: PLC0415 - with --prefect
+
+        return report, path, *compare_under_prefect(against)
+    done = compare_request(against, progress=progress())
+    return report, path, done.report, done.path

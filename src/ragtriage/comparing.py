@@ -22,7 +22,7 @@ from ragtriage.comparison.result import Result
 from ragtriage.comparison.steps import compare_runs, parsed_gates
 from ragtriage.comparison.table import ChangedTable
 from ragtriage.errors import UsageError
-from ragtriage.evaluation import Progress
+from ragtriage.folding import Progress
 from ragtriage.pipeline import plain_option, run_request
 from ragtriage.publish.comparison import words
 from ragtriage.publish.comparison.document import ComparisonReport

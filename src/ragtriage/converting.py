@@ -7,7 +7,7 @@ from typing import Any
 
 from ragtriage.admission import Admission
 from ragtriage.errors import InputError, InvalidRowsError
-from ragtriage.evaluation import Progress
+from ragtriage.folding import Progress
 from ragtriage.layout import check_one_system, settled
 from ragtriage.pipeline import python_options
 from ragtriage.publish.canonical import canonical_file, write_cases

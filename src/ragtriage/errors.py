@@ -4,7 +4,8 @@
     ├── UsageError          2   what was asked for makes no sense
     ├── InputError          2   what was given cannot be used
     │   └── InvalidRowsError    rows broke rules and none may be set aside
-    └── TimeLimitError      3   a step of a flow was ended at its time limit
+    ├── TimeLimitError      3   a step of a flow was ended at its time limit
+    └── ShardError          3   a shard of the input could not be evaluated
 
 A failed gate is no error: it is a verdict, and exit code 1.
 """
@@ -53,6 +54,10 @@ class InvalidRowsError(InputError):
 
 class TimeLimitError(RagtriageError):
     """A step of a flow was still at work when its time was over, and was ended."""
+
+
+class ShardError(RagtriageError):
+    """A shard failed for a reason of its own, or its workers died; the text names it."""
 
 
 def nearest(name: str, known: list[str]) -> str:

@@ -238,13 +238,26 @@ class DisjointIds:
         if self._shared or asked.is_empty():
             return
         required = _hashes(ledger.join(asked.select("row"), on="row", how="semi")["ids"])
-        retrieved = _hashes(asked["distinct_retrieved"])
+        self._meet(required, _hashes(asked["distinct_retrieved"]))
+
+    def _meet(self, required: pl.Series, retrieved: pl.Series) -> None:
         self._required = _some(self._required, required)
         self._retrieved = _some(self._retrieved, retrieved)
         self._shared = bool(
             retrieved.is_in(self._required.implode()).any()
             or required.is_in(self._retrieved.implode()).any()
+            or self._shared
         )
+        if self._shared:
+            # Nobody looks at them again, and whoever carries this elsewhere carries less.
+            self._required = self._retrieved = pl.Series(dtype=pl.UInt64)
+
+    def merge(self, later: DisjointIds, examples: int) -> None:
+        """Take in what another has seen of the cases that come after."""
+        self._cases += later._cases
+        self._examples += later._examples[: examples - len(self._examples)]
+        self._shared |= later._shared
+        self._meet(later._required, later._retrieved)
 
     def result(self) -> tuple[int, list[str]]:
         """How many cases show it (0: none) and some of them."""

@@ -94,6 +94,10 @@ class Funnel:
         for *way, n in ways.select(*_KEYS, "len").iter_rows():
             self._ways[_Way(*way)] += n
 
+    def merge(self, later: Funnel) -> None:
+        """Take in the ways of what comes after."""
+        self._ways.update(later._ways)
+
     def steps(self) -> list[FunnelStep]:
         """The seven steps in order; none where nothing is required of any case that was run."""
         left = self._ways

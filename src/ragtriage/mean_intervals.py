@@ -43,6 +43,12 @@ class MeanIntervals:
         )
         self._grouped = _merged(self._grouped, sums, [*_KEYS, "group"])
 
+    def merge(self, later: MeanIntervals) -> None:
+        """Take in what another counted of the cases that come after."""
+        if later._alone is not None and later._grouped is not None:
+            self._alone = _merged(self._alone, later._alone, [*_KEYS, "steps"])
+            self._grouped = _merged(self._grouped, later._grouped, [*_KEYS, "group"])
+
     def rows(self) -> list[dict[str, Any]]:
         """One row a slice value and metric, in order: the columns of `intervals.parquet`."""
         if self._alone is None or self._grouped is None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from os import PathLike, fspath
 from pathlib import Path
@@ -10,7 +12,8 @@ from typing import Any
 import polars as pl
 
 from ragtriage.errors import UsageError
-from ragtriage.evaluation import Evaluation, Progress
+from ragtriage.evaluation import Evaluation
+from ragtriage.folding import Progress
 from ragtriage.layout import check_one_system, for_each_system, settled
 from ragtriage.publish.folder import RunFolder
 from ragtriage.publish.identity import new_run_id, started_at
@@ -94,23 +97,29 @@ def run_request(
     request = settled(request)
     if frame is None:
         check_one_system(request)
+    with opened_run(request) as (run_id, started, folder), nothing_quoted(no_text=request.no_text):
+        for once in (True, False):
+            evaluation = Evaluation(
+                request, folder, run_id, keep_frames=keep_frames, progress=progress, once=once
+            )
+            try:
+                return evaluation.run(frame, started, digests)
+            except Mistaken:
+                if folder is not None:
+                    folder.clear()
+        raise AssertionError("two passes are never mistaken")
+
+
+@contextmanager
+def opened_run(request: EvaluateRequest) -> Iterator[tuple[str, datetime, RunFolder | None]]:
+    """A run's ID, when it started, and its folder, of which nothing is left unless published."""
     started = started_at()
     run_id = _run_id(request, started)
     folder = RunFolder(request.out, run_id) if request.write else None
     if folder is not None:
         folder.open()
     try:
-        with nothing_quoted(no_text=request.no_text):
-            for once in (True, False):
-                evaluation = Evaluation(
-                    request, folder, run_id, keep_frames=keep_frames, progress=progress, once=once
-                )
-                try:
-                    return evaluation.run(frame, started, digests)
-                except Mistaken:
-                    if folder is not None:
-                        folder.clear()
-        raise AssertionError("two passes are never mistaken")
+        yield run_id, started, folder
     finally:
         if folder is not None:
             folder.close()

@@ -7,7 +7,7 @@ threads can move a digit.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import groupby
@@ -31,6 +31,7 @@ STANDARD_SLICES = ("split", "tag", "answerable")
 _KEYS = ("slice", "slice_value")
 _SUM_KEYS = (*_KEYS, "unit")
 _STAGE_KEYS = (*_KEYS, "stage", "break_point")
+Values = dict[str, list[str]]
 
 
 @dataclass
@@ -64,6 +65,39 @@ class Summary:
         self._stages = _merged(self._stages, stages, _STAGE_KEYS)
         sums = _summed(rows.drop("stage", "break_point").with_columns(unit=pl.lit(unit)), _SUM_KEYS)
         self._sums = _merged(self._sums, sums, _SUM_KEYS)
+
+    def merge(self, later: Summary) -> None:
+        """Take in the sums over the cases that come after; exact unless it `knows_too_little`."""
+        for name, values in later._values.items():
+            self._note_values(name, values)
+        self._overflowed |= later._overflowed
+        if later._sums is not None and later._stages is not None:
+            sums, stages = (self._within(frame) for frame in (later._sums, later._stages))
+            self._sums = _merged(self._sums, _summed(sums, _SUM_KEYS), _SUM_KEYS)
+            self._stages = _merged(self._stages, _summed(stages, _STAGE_KEYS), _STAGE_KEYS)
+
+    def values(self) -> Values:
+        """The values of each slice that are kept apart, in order of their first case."""
+        return {name: list(known) for name, known in self._values.items()}
+
+    def know(self, values: Values) -> None:
+        """Keep these values apart, whatever comes first here."""
+        self._values = {name: dict.fromkeys(known) for name, known in values.items()}
+
+    def knows_too_little(self, values: Values) -> bool:
+        """Has it summed under `…` what must be kept apart, where these values came before?"""
+        return any(
+            not self._values[name].keys() >= set(values.get(name, ())) for name in self._overflowed
+        )
+
+    def _within(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """Rows of another's sums under the values that are kept apart here."""
+        value = pl.col("slice_value")
+        for name in self._overflowed:
+            apart = value.is_in(list(self._values[name]))
+            rest = (pl.col("slice") == name) & ~apart
+            value = pl.when(rest).then(pl.lit(THE_REST)).otherwise(value)
+        return rows.with_columns(slice_value=value)
 
     @property
     def n_cases(self) -> int:
@@ -196,8 +230,11 @@ class Summary:
         return rows.select(plain, slice=pl.lit(name), slice_value=value)
 
     def _known_values(self, name: str, values: pl.Series) -> dict[str, None]:
+        return self._note_values(name, values.unique(maintain_order=True))
+
+    def _note_values(self, name: str, values: Iterable[str]) -> dict[str, None]:
         known = self._values.setdefault(name, {})
-        for value in values.unique(maintain_order=True):
+        for value in values:
             if value in known:
                 continue
             if len(known) >= MOST_VALUES:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import polars as pl
 
@@ -34,6 +35,27 @@ class FileLines:
     def accepted(self) -> int:
         """Records that were taken in."""
         return self.read - self.set_aside - self.blank
+
+
+class Shown(NamedTuple):
+    """Cases that reports show, in input order among failures and among passes.
+
+    Their ledger; claims of theirs and of some more, with no column where there is none.
+    """
+
+    cases: pl.DataFrame
+    ledger: pl.DataFrame
+    claims: pl.DataFrame
+
+
+_COUNTS = (
+    "n_lucky",
+    "n_unlabelled",
+    "n_disputed",
+    "n_context_observed",
+    "n_pass",
+    "n_conflicts",
+)
 
 
 @dataclass
@@ -121,6 +143,56 @@ class Tally:
         if self._kept_rows is not None:
             kept = claims.join(self._kept_rows, on="row", how="semi").drop("row")
             self._claims.append(kept if self.texts else columns_without_text(kept, "text"))
+
+    def merge_checks(self, later: Tally) -> None:
+        """Take in lines and faults of what comes after."""
+        for name, lines in later.lines.items():
+            mine = self.lines.setdefault(name, FileLines())
+            mine.read += lines.read
+            mine.set_aside += lines.set_aside
+            mine.blank += lines.blank
+        self.rules.update(later.rules)
+        self.messages += later.messages[: FIRST_MESSAGES - len(self.messages)]
+        self.n_faults += later.n_faults
+        self.n_refused += later.n_refused
+
+    def merge_cases(self, later: Tally) -> None:
+        """Take in the cases and claims that come after, but for those to show."""
+        for name in _COUNTS:
+            setattr(self, name, getattr(self, name) + getattr(later, name))
+        self.claim_labels.update(later.claim_labels)
+        self.abstention.update(later.abstention)
+        self.funnel.merge(later.funnel)
+        self._findings.update(later._findings)
+        for name, examples in later._examples.items():
+            mine = self._examples.setdefault(name, [])
+            mine += examples[: _EXAMPLES - len(mine)]
+        self._disjoint.merge(later._disjoint, _EXAMPLES)
+        self._groups.merge(later._groups)
+
+    def take_shown(self) -> Shown | None:
+        """Hand over the cases that reports show, to carry them apart from the counts."""
+        if not self._ledger:
+            return None
+        cases = pl.concat([*self._failing, *self._passing])
+        shown = Shown(cases, pl.concat(self._ledger), self.shown_claims())
+        self._failing, self._passing, self._ledger, self._claims = [], [], [], []
+        return shown
+
+    def has_room(self) -> bool:
+        """May further cases be shown?"""
+        if self.shown is None:
+            return True
+        return sum(frame.height for frame in self._failing) < self.shown
+
+    def merge_shown(self, later: Shown) -> None:
+        """Show as many of the cases that come after as there is room for."""
+        failing = self._room(later.cases, pl.col("stage") != PASS, self._failing)
+        passing = self._room(later.cases, pl.col("stage") == PASS, self._passing)
+        taken = pl.concat([failing, passing]).select("case_id")
+        for theirs, mine in ((later.ledger, self._ledger), (later.claims, self._claims)):
+            if theirs.width:
+                mine.append(theirs.join(taken, on="case_id", how="semi", maintain_order="left"))
 
     @property
     def totals(self) -> FileLines:

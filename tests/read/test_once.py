@@ -32,7 +32,7 @@ def passes(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
             try:
                 return super().run(*given)
             finally:
-                made.append(self._admission.once)
+                made.append(self.admission.once)
 
     monkeypatch.setattr(pipeline, "Evaluation", Watched)
     return made

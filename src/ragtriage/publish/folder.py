@@ -50,6 +50,11 @@ class RunFolder:
         """Where standard input is kept while it is needed twice."""
         return _beside(self._work, ".input")
 
+    @property
+    def attempts(self) -> Path:
+        """Where shards of the run are written, apart from it: what is left there never appears."""
+        return _beside(self._work, ".shards")
+
     def open(self) -> None:
         """Claim the run ID and clear away what dead runs left.
 
@@ -59,7 +64,7 @@ class RunFolder:
         if os.path.lexists(self.path) and not self._replace:
             raise UsageError(f"--run-id: {self.path} exists already; choose another run ID")
         self._made_out = not self.out.exists()
-        with _writing(self.out):
+        with writing(self.out):
             self._work.parent.mkdir(parents=True, exist_ok=True)
             _remove_dead(self._work.parent)
             self._lock = _locked(self._lock_file())
@@ -72,13 +77,14 @@ class RunFolder:
 
     def write_table(self, name: str, frame: pl.DataFrame) -> None:
         """One Parquet file under the run's folder; every table carries `run_id` first."""
+        write_table(self._work / name, frame, self.run_id)
+
+    def adopt(self, source: Path, name: str) -> None:
+        """Take in a file that was written elsewhere on the same disk."""
         target = self._work / name
-        with _writing(target):
-            target.parent.mkdir(parents=True, exist_ok=True)
-            tagged = frame.select(pl.lit(self.run_id).alias("run_id"), pl.exclude("run_id"))
-            tagged.write_parquet(
-                target, compression="zstd", compression_level=_LEVEL, statistics=_STATISTICS
-            )
+        with writing(target):
+            target.parent.mkdir(exist_ok=True)
+            source.rename(target)
 
     def write_blocks(self, name: str, blocks: Iterable[pl.DataFrame]) -> None:
         """One Parquet file from blocks of rows, of which no two are in memory at once."""
@@ -86,7 +92,7 @@ class RunFolder:
         for place, block in enumerate(blocks):
             self.write_table(f"{parts.name}/{place:05d}.parquet", block)
         target = self._work / name
-        with _writing(target):
+        with writing(target):
             found = sorted(parts.iterdir())
             if len(found) == 1:
                 found[0].rename(target)
@@ -100,7 +106,7 @@ class RunFolder:
         """One UTF-8 text file with Unix line ends, whatever the locale."""
         target = self._work / name
         with (
-            _writing(target),
+            writing(target),
             target.open("w", encoding="utf-8", errors="backslashreplace", newline="\n") as stream,
         ):
             stream.write(text)
@@ -124,7 +130,7 @@ class RunFolder:
         Raises:
             UsageError: the run ID was taken meanwhile.
         """
-        with _writing(self.path):
+        with writing(self.path):
             if self._replace and os.path.lexists(self.path):
                 self._make_way()
             try:
@@ -151,6 +157,7 @@ class RunFolder:
             return
         shutil.rmtree(self._work, ignore_errors=True)
         shutil.rmtree(_beside(self._work, ".old"), ignore_errors=True)
+        shutil.rmtree(self.attempts, ignore_errors=True)
         self.spill.unlink(missing_ok=True)
         self._lock_file().unlink(missing_ok=True)
         self._lock.close()
@@ -163,6 +170,20 @@ class RunFolder:
 
     def _lock_file(self) -> Path:
         return _beside(self._work, ".lock")
+
+
+def write_table(target: Path, frame: pl.DataFrame, run_id: str) -> None:
+    """One Parquet file of a run's tables; its folder is made where it is not there yet.
+
+    Raises:
+        InputError: it cannot be written.
+    """
+    with writing(target):
+        target.parent.mkdir(exist_ok=True)
+        tagged = frame.select(pl.lit(run_id).alias("run_id"), pl.exclude("run_id"))
+        tagged.write_parquet(
+            target, compression="zstd", compression_level=_LEVEL, statistics=_STATISTICS
+        )
 
 
 def clear_dead(out: str) -> None:
@@ -187,7 +208,8 @@ def _beside(path: Path, ending: str) -> Path:
 
 
 @contextmanager
-def _writing(target: Path) -> Iterator[None]:
+def writing(target: Path) -> Iterator[None]:
+    """What goes wrong in writing is said in a user's words."""
     try:
         yield
     except polars.exceptions.PolarsError as error:
@@ -220,6 +242,7 @@ def _remove_dead(unfinished: Path) -> None:
         dead = lock_file.with_name(lock_file.name.removesuffix(".lock"))
         shutil.rmtree(dead, ignore_errors=True)
         shutil.rmtree(_beside(dead, ".old"), ignore_errors=True)
+        shutil.rmtree(_beside(dead, ".shards"), ignore_errors=True)
         _beside(dead, ".input").unlink(missing_ok=True)
         lock_file.unlink(missing_ok=True)
         lock.close()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from copy import deepcopy
 from dataclasses import replace
 from operator import attrgetter
 from typing import Any
@@ -81,6 +82,35 @@ class Profile:
         """Learn from records that a gate just let through."""
         self.always -= gate.absent
         self.dropped.update(gate.set_aside)
+
+    def merge(self, later: Profile) -> None:
+        """Learn what another has learnt of the records that come after; neither is settled yet."""
+        if not later.keys:
+            return
+        if not self.records:
+            vars(self).update(vars(deepcopy(later)))
+            return
+        for name, key in later.keys.items():
+            if name not in self.keys and not self._rival(key):
+                self.keys[name] = key
+        self.steady &= later.steady
+        self.always &= later.always
+        for name, kind in later.kinds.items():
+            if name in self.keys and self.kinds.setdefault(name, kind) != kind:
+                self.mixed.add(name)
+        self.mixed |= later.mixed & self.keys.keys()
+        more = [name for name in later.unknown if name not in self.unknown]
+        self.unknown |= dict.fromkeys(more[: _MOST_UNKNOWN - len(self.unknown)])
+        self.dropped.update(later.dropped)
+        self.records += later.records
+
+    def lets(self, part: Profile) -> bool:
+        """Would a gate for these keys let through whatever one for a part of them lets through?"""
+        return (
+            part.keys.keys() <= self.keys.keys()
+            and part.unknown.keys() <= self.unknown.keys()
+            and all(self.kinds.get(name) == kind for name, kind in part.kinds.items())
+        )
 
     def settle(self) -> None:
         """All is seen: a mapped key that only ever held text is scalar, so null means none."""

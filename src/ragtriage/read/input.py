@@ -55,16 +55,22 @@ def open_input(request: EvaluateRequest, frame: pl.DataFrame | None, spill: Path
 def indexed(sources: list[Source]) -> Input:
     """First pass over sources that make up one input."""
     pairs = index_all(sources)
+    indexes = [index for _, index in pairs]
+    return input_of(indexes, find_duplicates(pairs), lambda: _chunks(pairs))
+
+
+def input_of(indexes: list[FileIndex], duplicates: Duplicates, chunks: Chunks) -> Input:
+    """The input whose files these are."""
     return Input(
-        fields=set().union(*(index.fields for _, index in pairs)),
-        duplicates=find_duplicates(pairs),
-        chunks=lambda: _chunks(pairs),
-        files=[entry for _, index in pairs for entry in entries_of(index)],
-        keys={name for _, index in pairs for name in index.profile.keys},
-        mapping={theirs: ours for _, index in pairs for theirs, ours in index.mapping.items()},
-        dropped=dropped_by([index for _, index in pairs]),
-        notes=[note for _, index in pairs for note in index.notes],
-        record_lines={index.file.name: index.record_lines for _, index in pairs},
+        fields=set().union(*(index.fields for index in indexes)),
+        duplicates=duplicates,
+        chunks=chunks,
+        files=[entry for index in indexes for entry in entries_of(index)],
+        keys={name for index in indexes for name in index.profile.keys},
+        mapping={theirs: ours for index in indexes for theirs, ours in index.mapping.items()},
+        dropped=dropped_by(indexes),
+        notes=[note for index in indexes for note in index.notes],
+        record_lines={index.file.name: index.record_lines for index in indexes},
     )
 
 

@@ -3,21 +3,56 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import BinaryIO
 
 from ragtriage.read import batches
-from ragtriage.read.batches import Batch, JsonLines, skip_bom
+from ragtriage.read.batches import Batch, JsonLines, Reader, skip_bom
 from ragtriage.read.files import InputFile
 
 
 def read_jsonl(stream: BinaryIO, file: InputFile) -> Iterator[Batch]:
     """Batches of whole lines."""
-    number = 1
-    for block in _blocks(stream, file):
+    yield from _numbered(_blocks(stream, file), 1)
+
+
+def block_bounds(stream: BinaryIO, file: InputFile) -> list[int]:
+    """Where each block of a file that is not compressed begins, and where the last one ends."""
+    head = stream.read(4)
+    at = len(head) - len(skip_bom(head, file))
+    size = stream.seek(0, os.SEEK_END)
+    bounds = [at]
+    while at < size:
+        stream.seek(at + batches.BATCH_BYTES)
+        stream.readline()
+        at = min(stream.tell(), size)
+        bounds.append(at)
+    return bounds
+
+
+def range_reader(start: int, stop: int, first: int) -> Reader:
+    """Reads from one of `block_bounds` to another, in the batches of the whole file.
+
+    `first`: the number of the range's first line.
+    """
+
+    def read(stream: BinaryIO, _file: InputFile) -> Iterator[Batch]:
+        stream.seek(start)
+        yield from _numbered(_until(stream, stop), first)
+
+    return read
+
+
+def _until(stream: BinaryIO, stop: int) -> Iterator[bytes]:
+    while stream.tell() < stop and (block := _whole(stream)):
+        yield block
+
+
+def _numbered(blocks: Iterable[bytes], first: int) -> Iterator[Batch]:
+    for block in blocks:
         for part, lines in _bounded(block):
-            yield JsonLines(part, number, lines)
-            number += lines
+            yield JsonLines(part, first, lines)
+            first += lines
 
 
 def _blocks(stream: BinaryIO, file: InputFile) -> Iterator[bytes]:

@@ -102,7 +102,7 @@ def _begun(source: Source) -> _Begun | None:
     gate = source.fitted(first, index.profile)
     if gate is None or not _clean(first, gate, index):
         return None
-    source.conclude(index)
+    source.settle(index)
     return None if index.partial else _Begun(source, index, gate, first, rest)
 
 

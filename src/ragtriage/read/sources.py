@@ -172,7 +172,7 @@ def frame_source(frame: pl.DataFrame, request: Reading) -> Source:
     )
 
 
-def source_for(file: InputFile, role: str, request: Reading) -> Source:
+def source_for(file: InputFile, role: str, request: Reading) -> TextSource | TableSource:
     """One file as a source, by its format."""
     model = _MODELS.get(role, Cases)
     resolver = _resolver(model, request, role)
@@ -181,6 +181,18 @@ def source_for(file: InputFile, role: str, request: Reading) -> Source:
         return TableSource(file, model, resolver, ignore_unknown=ignore)
     reader = _reader(file.format, resolver, model)
     return TextSource(file, reader, model, resolver, ignore_unknown=ignore)
+
+
+def lines_source(file: InputFile, request: Reading, reader: Reader, before: int) -> TextSource:
+    """Some of a file's lines: `before` of its records come before what the reader reads."""
+    resolver, ignore = _resolver(Cases, request, "records"), request.extra == "ignore"
+    return TextSource(file, reader, Cases, resolver, ignore_unknown=ignore, before=before)
+
+
+def rows_source(file: InputFile, request: Reading, rows: range) -> TableSource:
+    """Some rows of a Parquet file."""
+    resolver, ignore = _resolver(Cases, request, "records"), request.extra == "ignore"
+    return TableSource(file, Cases, resolver, ignore_unknown=ignore, rows=rows)
 
 
 def _resolver(model: type[pa.DataFrameModel], request: Reading, role: str) -> KeyResolver:

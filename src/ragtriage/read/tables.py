@@ -29,7 +29,7 @@ CHUNK_ROWS = 25_000
 # Without a column's name in the file there is no row to blame: rows hold what the file holds.
 _TEXT_TYPES = (pl.Categorical, pl.Enum)
 # Polars panics, rather than raises, at some damage.
-_DAMAGED = (polars.exceptions.PolarsError, polars.exceptions.PanicException, OSError)
+DAMAGED = (polars.exceptions.PolarsError, polars.exceptions.PanicException, OSError)
 
 
 class TableSource:
@@ -43,8 +43,11 @@ class TableSource:
         *,
         ignore_unknown: bool,
         frame: pl.DataFrame | None = None,
+        rows: range | None = None,
     ) -> None:
+        """`rows`: of the file, where not all of them are wanted."""
         self.file = file
+        self._rows = rows
         self._dtypes = dtypes(model)
         self._infos = infos(model)
         self._id_field = next(iter(self._dtypes))
@@ -58,8 +61,15 @@ class TableSource:
         Raises:
             InputError: a column is unknown, given twice, or of another type than the model's.
         """
-        print_of = Fingerprint("", 0, 0) if self._frame is not None else fingerprint(self.file)
-        index = FileIndex(self.file, print_of)
+        index = self.learn()
+        self.settle(index)
+        if self._frame is None:
+            index.fingerprint = fingerprint(self.file)
+        return index
+
+    def learn(self) -> FileIndex:
+        """The same of the wanted rows, without the digest; nothing is concluded."""
+        index = FileIndex(self.file, Fingerprint("", 0, 0))
         keys = self._resolve()
         for key in keys:
             index.profile.keys[key.name] = key
@@ -75,14 +85,19 @@ class TableSource:
             index.hashes.append(hash_ids(ids.drop_nulls()))
         rows = sum(part.len() for part in index.hashes)
         taken = {key.name for key in keys}
-        index.dropped = {name: rows for name in sorted(self._schema()) if name not in taken}
+        index.profile.records = rows
+        index.profile.dropped.update({name: rows for name in self._schema() if name not in taken})
         return index
+
+    def settle(self, index: FileIndex) -> None:
+        """Conclude from what all rows of the file told."""
+        index.dropped = dict(sorted(index.profile.dropped.items()))
 
     def chunks(self, index: FileIndex) -> Iterator[Chunk]:
         """The rows in the model's columns; `line` is the 1-based row."""
         keys = list(index.profile.keys.values())
         columns = [self._column(field, keys) for field in self._dtypes]
-        first = 1
+        first = self._first
         for part in self._slices([key.name for key in keys]):
             yield self._chunk(part, columns, keys, first, index)
             first += part.height
@@ -92,7 +107,7 @@ class TableSource:
     def positions(self, index: FileIndex, wanted: pl.Series) -> Iterator[tuple[str, int]]:
         """IDs whose hash is wanted, with their rows."""
         name = next(k.name for k in index.profile.keys.values() if k.field == self._id_field)
-        first = 1
+        first = self._first
         for part in self._slices([name]):
             ids = part[name].cast(pl.String)
             hits = ids.hash(seed=0).is_in(wanted.implode()) & ids.is_not_null()
@@ -100,13 +115,17 @@ class TableSource:
                 yield str(ids[row]), first + int(row)
             first += part.height
 
+    @property
+    def _first(self) -> int:
+        return 1 if self._rows is None else 1 + self._rows.start
+
     def _schema(self) -> dict[str, pl.DataType]:
         if self._frame is not None:
             return dict(self._frame.schema)
         try:
             with open_bytes(self.file) as stream:
                 return dict(pl.read_parquet_schema(stream))
-        except _DAMAGED as error:
+        except DAMAGED as error:
             raise InputError(
                 f"{self.file.name}: not a Parquet file ({_first_line(error)})"
             ) from None
@@ -128,11 +147,13 @@ class TableSource:
             return
         try:
             lazy = pl.scan_parquet(self._bytes(), hive_partitioning=False, glob=False)
+            if self._rows is not None:
+                lazy = lazy.slice(self._rows.start, len(self._rows))
             # In one go: to ask for slices would decode a large row group once for each of them.
             yield from lazy.select(wanted).collect_batches(
                 chunk_size=CHUNK_ROWS, maintain_order=True
             )
-        except _DAMAGED as error:
+        except DAMAGED as error:
             raise InputError(
                 f"{self.file.name}: damaged Parquet file ({_first_line(error)})"
             ) from None

@@ -31,7 +31,7 @@ _RUN = 500
 class TextSource:
     """A JSON lines, JSON or delimited file under one model."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - how one file is read, by name
         self,
         file: InputFile,
         reader: Reader,
@@ -40,9 +40,14 @@ class TextSource:
         *,
         ignore_unknown: bool,
         sparse: bool = False,
+        before: int = 0,
     ) -> None:
-        """`sparse`: a record that lacks an evidence list has not observed it."""
+        """`sparse`: a record that lacks an evidence list has not observed it.
+
+        `before`: records of the file that come before what the reader reads.
+        """
         self.file = file
+        self._before = before
         self._reader = reader
         self._resolver = resolver
         self._dtypes = dtypes(model)
@@ -59,11 +64,14 @@ class TextSource:
         # The digest needs no look at the records: it is taken on the other core meanwhile.
         with ThreadPoolExecutor(max_workers=1) as aside:
             taken = aside.submit(fingerprint, self.file)
-            index = self._indexed(FileIndex(self.file, Fingerprint("", 0, 0)))
+            index = self.learn()
+            self.settle(index)
             index.fingerprint = taken.result()
         return index
 
-    def _indexed(self, index: FileIndex) -> FileIndex:
+    def learn(self) -> FileIndex:
+        """What the records tell one by one; nothing is concluded, no digest taken."""
+        index = FileIndex(self.file, Fingerprint("", 0, 0))
         profile = index.profile
         gate: Gate | None = None
         dropped: Counter[str] = Counter()
@@ -79,13 +87,12 @@ class TextSource:
             if ids is None:
                 gate, ids = self._learn(batch, profile, gate)
             index.hashes.append(hash_ids(ids))
-        self.conclude(index)
-        index.mapping |= {theirs: ours for theirs, ours in led.items() if theirs != ours}
-        index.dropped = dict(sorted((profile.dropped + dropped).items()))
+        profile.dropped.update(dropped)
+        index.mapping = {theirs: ours for theirs, ours in led.items() if theirs != ours}
         return index
 
-    def conclude(self, index: FileIndex) -> None:
-        """What all that was seen of the file's keys comes to."""
+    def settle(self, index: FileIndex) -> None:
+        """Conclude from what all records of the file told."""
         profile = index.profile
         profile.settle()
         index.fields = profile.fields()
@@ -93,7 +100,8 @@ class TextSource:
         settled = {key.field for key in profile.keys.values() if key.null_is_none}
         index.must = (self._evidence & index.fields) | settled
         index.partial = index.must - profile.always
-        index.mapping = {name: key.field for name, key in profile.keys.items() if name != key.field}
+        known = {name: key.field for name, key in profile.keys.items() if name != key.field}
+        index.mapping = known | index.mapping
         index.dropped = dict(sorted(profile.dropped.items()))
 
     def chunks(self, index: FileIndex) -> Iterator[Chunk]:
@@ -103,7 +111,7 @@ class TextSource:
             InputError: the file is not what the first pass saw.
         """
         gate = self.settled_gate(index)
-        before = 0
+        before = self._before
         for number, batch in enumerate(self.batches()):
             if number >= len(index.clean):
                 break

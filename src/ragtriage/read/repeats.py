@@ -1,0 +1,61 @@
+"""Hashes of IDs on disk, a file a shard, and which of them occur more than once over all files.
+
+They are looked through a range of hashes at a time, so that memory does not grow with the input.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+# Looked through together: 64 MiB of hashes.
+_TOGETHER = 1 << 23
+_BITS = 64
+
+
+def write_hashes(target: Path, hashes: list[pl.Series]) -> int:
+    """Keep a shard's hashes, sorted, 8 bytes each; how many there are."""
+    joined = pl.concat([pl.Series(dtype=pl.UInt64), *hashes]).sort()
+    np.save(target, joined.to_numpy())
+    return joined.len()
+
+
+def repeated(files: list[Path]) -> pl.Series:
+    """The hashes that occur more than once, over all files, in ascending order."""
+    stored = [np.load(file, mmap_mode="r") for file in files]
+    found = [pl.Series(dtype=pl.UInt64)]
+    for low, high in _ranges(sum(hashes.size for hashes in stored)):
+        near = pl.concat([pl.Series(dtype=pl.UInt64), *(_within(h, low, high) for h in stored)])
+        found.append(near.filter(near.is_duplicated()).unique().sort())
+    return pl.concat(found)
+
+
+def holders(files: list[Path], wanted: pl.Series) -> list[bool]:
+    """Which of the files hold any of the wanted hashes."""
+    if wanted.is_empty():
+        return [False] * len(files)
+    sought = wanted.to_numpy()
+    return [_any_of(np.load(file, mmap_mode="r"), sought) for file in files]
+
+
+def _ranges(total: int) -> Iterator[tuple[int, int]]:
+    """Equal ranges of hashes, first and last included; hashes are spread evenly."""
+    count = 1 << max(total // _TOGETHER, 0).bit_length()
+    width = (1 << _BITS) // count
+    for i in range(count):
+        yield i * width, (i + 1) * width - 1
+
+
+def _within(hashes: np.ndarray, low: int, high: int) -> pl.Series:
+    start = np.searchsorted(hashes, np.uint64(low), side="left")
+    stop = np.searchsorted(hashes, np.uint64(high), side="right")
+    return pl.Series(np.array(hashes[start:stop]), dtype=pl.UInt64)
+
+
+def _any_of(hashes: np.ndarray, sought: np.ndarray) -> bool:
+    places = np.searchsorted(hashes, sought)
+    inside = places < hashes.size
+    return bool((hashes[places[inside]] == sought[inside]).any())
