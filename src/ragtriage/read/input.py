@@ -11,6 +11,7 @@ from typing import Any
 import polars as pl
 
 from ragtriage.errors import InputError, UsageError, nearest
+from ragtriage.read.case_ids import CaseIds
 from ragtriage.read.chunk import Chunk
 from ragtriage.read.index import Duplicates, FileIndex, Source, find_duplicates
 from ragtriage.read.sources import frame_source, sources_for
@@ -24,7 +25,8 @@ class Input:
     """What is to be evaluated.
 
     `fields`: what the files supply, over all of them, under the names in `keys`. `files`: what
-    was read, for the manifest.
+    was read, for the manifest. `ids`: the place of each case, for what is joined to them; asked
+    for once.
     """
 
     fields: set[str]
@@ -35,6 +37,7 @@ class Input:
     mapping: dict[str, str] = field(default_factory=dict)
     dropped: dict[str, int] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    ids: Callable[[], CaseIds] = lambda: CaseIds([])
 
 
 def open_input(request: EvaluateRequest, frame: pl.DataFrame | None, spill: Path | None) -> Input:
@@ -53,14 +56,16 @@ def open_input(request: EvaluateRequest, frame: pl.DataFrame | None, spill: Path
 def indexed(sources: list[Source]) -> Input:
     """First pass over sources that make up one input."""
     pairs = index_all(sources)
+    duplicates = find_duplicates(pairs)
     return Input(
         fields=set().union(*(index.fields for _, index in pairs)),
-        duplicates=find_duplicates(pairs),
+        duplicates=duplicates,
         chunks=lambda: _chunks(pairs),
         files=[entry_of(index) for _, index in pairs],
         keys={name for _, index in pairs for name in index.profile.keys},
         mapping={theirs: ours for _, index in pairs for theirs, ours in index.mapping.items()},
         dropped=dropped_by([index for _, index in pairs]),
+        ids=lambda: CaseIds.of(pairs, duplicates),
     )
 
 
