@@ -55,7 +55,7 @@ class Admission:
         self.given = open_joined(request, spill) if joined else open_input(request, frame, spill)
         check_mapping(request.mapping, self.given)
         self.corpus = self._opened_corpus()
-        self.book = self._opened_book()
+        self.book = self._opened_book(spill)
 
     def check_digests(self, digests: dict[str, str] | None) -> None:
         """Are the files still what an earlier step saw?
@@ -74,7 +74,8 @@ class Admission:
         validator = Validator(CaseRows, contract, self.given.duplicates, waived=waived)
         for chunk in self.given.chunks():
             cases, faults = validator.check(chunk)
-            reviews = self.book.take(cases) if self.book is not None else None
+            book, ids = self.book, chunk.frame["case_id"]
+            reviews = book.take(ids, cases, faults) if book is not None else None
             yield Admitted(chunk, faults, cases, reviews)
 
     def count(self, counts: list[tuple[str, int, int]], faults: list[RowFault]) -> None:
@@ -84,19 +85,19 @@ class Admission:
         if faults:
             self._tally.add_faults(faults)
             self._reject(faults)
-            if self.book is not None:
-                self.book.note(faults)
 
     def set_aside_reviews(self) -> int:
-        """Reviews without a case or claim, once all cases are known; how many."""
+        """Reviews without a case or claim, once all cases are known; how many records."""
         if self.book is None:
             return 0
-        ignore = self._request.unknown_review == "ignore"
-        faults = self.book.leftovers(ignore=ignore)
-        self.count([], faults)
-        if ignore and faults:
-            self.given.notes.append(f"reviews without a case or claim left out: {len(faults):,}")
-        return len(faults)
+        records = 0
+        for faults in self.book.leftovers():
+            self.count([], faults)
+            records += len({(fault.source_file, fault.record) for fault in faults})
+        left = self.book.n_left
+        if self._request.unknown_review == "ignore" and left:
+            self.given.notes.append(f"reviews without a case or claim left out: {left:,}")
+        return records
 
     def names(self) -> str:
         """The first files, for messages."""
@@ -115,12 +116,15 @@ class Admission:
         self.given.files += rows.files
         return Corpus.from_rows(joined_rows(accepted))
 
-    def _opened_book(self) -> ReviewBook | None:
+    def _opened_book(self, spill: Path | None) -> ReviewBook | None:
         request = self._request
         if not request.reviews:
             return None
-        book = ReviewBook(open_reviews(request.reviews, request), request.judge)
-        self.count(book.counts, book.faults)
+        given = open_reviews(request.reviews, request)
+        ignore = request.unknown_review == "ignore"
+        book = ReviewBook(given, self.given.ids(), spill, request.judge, ignore=ignore)
+        for counts, faults in book.take_in():
+            self.count(counts, faults)
         self.given.files += book.files
         for name, n in book.dropped.items():
             self.given.dropped[name] = self.given.dropped.get(name, 0) + n
