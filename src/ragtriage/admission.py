@@ -76,6 +76,7 @@ class Admission:
             cases, faults = validator.check(chunk)
             book, ids = self.book, chunk.frame["case_id"]
             reviews = book.take(ids, cases, faults) if book is not None else None
+            chunk.settle = None  # it holds the rows of both sides, and is done
             yield Admitted(chunk, faults, cases, reviews)
 
     def count(self, counts: list[tuple[str, int, int]], faults: list[RowFault]) -> None:

@@ -71,5 +71,5 @@ class CaseIds:
         """Which of these might be of another case than the first at their place."""
         if not len(self._shared):
             return np.zeros(len(places), dtype=np.bool_)
-        several = np.isin(places, self._shared)
-        return several & ~ids.is_in(self._repeated.implode()).to_numpy()
+        repeated: NDArray[np.bool_] = ids.is_in(self._repeated.implode()).to_numpy()
+        return np.isin(places, self._shared) & ~repeated

@@ -40,7 +40,7 @@ def open_joined(request: EvaluateRequest, spill: Path | None) -> Input:
     cases = Side(sources_for(request.cases, "cases", request, spill))
     traces = Side(sources_for(request.trace, "trace", request, spill))
     ids = CaseIds.of(cases.pairs, cases.duplicates)
-    untraced = CaseIds.of(traces.pairs, ()).lack(ids)
+    untraced = CaseIds.of(traces.pairs, {}).lack(ids)
     made_up = {"error"} if request.missing_trace == "not-run" and untraced else set()
     indexes = [*cases.indexes, *traces.indexes]
     join = Join(cases, traces, ids, request, spill)
@@ -115,7 +115,9 @@ class Join:
         """Behind the last record of a chunk."""
         accused = pl.Series([f.case_id for f in faults if f.case_id is not None], dtype=pl.String)
         known = self._ids.places(accused)
-        last = [int(part.max()) + 1 for part in (places, known[known < len(self._ids)]) if part.size]
+        last = [
+            int(part.max()) + 1 for part in (places, known[known < len(self._ids)]) if part.size
+        ]
         return max(self._next, *last) if last else self._next
 
     def _piece(
@@ -128,11 +130,10 @@ class Join:
         self._without_case(pairs.unmatched, set_aside)
         if faults:
             yield _without_rows(faults, [])
-        yield pairs.chunk(self._missing)
+        if rows.height:
+            yield pairs.chunk(self._missing)
 
-    def _without_trace(
-        self, chunk: Chunk, pairs: Pairs, gone: dict[str, str]
-    ) -> list[RowFault]:
+    def _without_trace(self, chunk: Chunk, pairs: Pairs, gone: dict[str, str]) -> list[RowFault]:
         """Cases whose trace was set aside, and those without one unless that is allowed."""
         faults = []
         for source_file, line, record, case_id in pairs.untraced.iter_rows():

@@ -29,7 +29,9 @@ _TOLD = tuple(name for name in LATE if name not in {"chunk", "refuses"})
 class LateFaults:
     """Faults without the text of their records; the files are read once more for that."""
 
-    def __init__(self, chunks: Callable[[], Iterator[Chunk]], folder: Path | None, name: str):
+    def __init__(
+        self, chunks: Callable[[], Iterator[Chunk]], folder: Path | None, name: str
+    ) -> None:
         """`chunks`: those of the files, in order; a fault names the number of its chunk."""
         self._chunks = chunks
         self._spill = Spill(folder, name, LATE)
@@ -38,7 +40,7 @@ class LateFaults:
     def add(self, faults: pl.DataFrame) -> None:
         """Faults to tell, with the columns of `LATE`."""
         if faults.height:
-            self._end = max(self._end, int(faults["chunk"].max()) + 1)  # type: ignore[arg-type] - a number
+            self._end = max(self._end, *(number + 1 for number in faults["chunk"].unique()))
             self._spill.add(faults.with_columns(pl.col("chunk").cast(pl.UInt32).alias(PLACE)))
 
     def told(self) -> Iterator[list[RowFault]]:
@@ -50,7 +52,7 @@ class LateFaults:
                 rows = self._spill.rows(number, number + 1).sort("record", maintain_order=True)
                 if rows.height:
                     yield [
-                        RowFault(*told, chunk.raw(told[2]), refuses)
+                        RowFault._make((*told, chunk.raw(told[2]), refuses))
                         for *told, refuses in rows.select(*_TOLD, "refuses").iter_rows()
                     ]
                 if number + 1 >= self._end:

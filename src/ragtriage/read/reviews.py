@@ -7,8 +7,6 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import polars as pl
-
 from ragtriage.errors import InputError
 from ragtriage.read.chunk import Chunk, Place
 from ragtriage.read.index import FileIndex, Source

@@ -31,9 +31,7 @@ class Spill:
     nothing has to be known of the rows beforehand. Little is not written at all.
     """
 
-    def __init__(
-        self, folder: Path | None, name: str, schema: Mapping[str, pl.DataType]
-    ) -> None:
+    def __init__(self, folder: Path | None, name: str, schema: Mapping[str, pl.DataType]) -> None:
         """`folder`: None keeps all in memory, where nothing may be written."""
         self._folder = folder
         self._name = name
@@ -47,8 +45,9 @@ class Spill:
         """Put rows aside."""
         if rows.is_empty():
             return
-        self._gathered.append(rows.select(self._nothing.columns))
-        self._gathered_bytes += self._gathered[-1].estimated_size()
+        kept = rows.select(self._nothing.columns)
+        self._gathered.append(kept)
+        self._gathered_bytes += int(kept.estimated_size())
         if self._gathered_bytes >= RUN_BYTES:
             self._settle(write=self._folder is not None)
 
@@ -89,7 +88,7 @@ class Spill:
         frame = pl.concat(self._gathered).sort(PLACE, maintain_order=True)
         self._gathered, self._gathered_bytes = [], 0
         places = frame[PLACE].to_numpy().copy()
-        row_bytes = -(-frame.estimated_size() // frame.height)
+        row_bytes = int(frame.estimated_size()) // frame.height + 1
         if not write or self._folder is None:
             self._runs.append(_Run(places, row_bytes, frame, None))
             return
@@ -97,7 +96,7 @@ class Spill:
         self._written += 1
         with _spilling(self._folder):
             self._folder.mkdir(parents=True, exist_ok=True)
-            group = max(1, _GROUP_BYTES // max(1, row_bytes))
+            group = max(1, _GROUP_BYTES // row_bytes)
             frame.write_ipc(path, compression="lz4", record_batch_size=group)
         self._runs.append(_Run(places, row_bytes, None, path))
 

@@ -53,7 +53,8 @@ class Traces:
 
     def file_of(self, trace: dict[str, Any]) -> str:
         """The file that a trace stands in."""
-        return self._files[trace["chunk"]]
+        number: int = trace["chunk"]
+        return self._files[number]
 
     def accuse(self, faults: list[tuple[dict[str, Any], str, str, str, bool]]) -> None:
         """Faults of traces met later: the trace; field, rule, message; does it refuse the input?"""

@@ -199,11 +199,15 @@ class ReviewBook:
         self._late.add(told.select(*LATE))
 
     def _common(self, rows: pl.DataFrame) -> int:
-        return self._settled(self._sound(rows, tell=False)).filter(
-            (pl.col("target") == "claim")
-            & pl.col("label").is_not_null()
-            & pl.col("judge_label").is_not_null()
-        ).height
+        return (
+            self._settled(self._sound(rows, tell=False))
+            .filter(
+                (pl.col("target") == "claim")
+                & pl.col("label").is_not_null()
+                & pl.col("judge_label").is_not_null()
+            )
+            .height
+        )
 
     def _count(self, found: pl.DataFrame) -> None:
         for state, n in found.group_by("state").len().iter_rows():

@@ -107,7 +107,5 @@ def _of_two_kinds(rows: pl.DataFrame, reviewers: Collection[str]) -> pl.DataFram
 
 
 def _broken(rows: pl.DataFrame, field: str, rule: str, text: pl.Expr) -> pl.DataFrame:
-    told = rows.with_columns(
-        field=pl.lit(field), rule=pl.lit(rule), message=text.cast(pl.String)
-    )
+    told = rows.with_columns(field=pl.lit(field), rule=pl.lit(rule), message=text.cast(pl.String))
     return told.drop("first", "n", strict=False)
