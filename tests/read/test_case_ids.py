@@ -12,8 +12,8 @@ from ragtriage.read.index import hash_ids
 NAMES = st.lists(st.text("ab\u00e9/.", max_size=3), max_size=20)
 
 
-def ids_of(names: list[str], repeated: set[str] = frozenset()) -> CaseIds:  # type: ignore[assignment] - empty
-    return CaseIds([hash_ids(names[:3]), hash_ids(names[3:])], repeated)
+def ids_of(names: list[str]) -> CaseIds:
+    return CaseIds([hash_ids(names[:3]), hash_ids(names[3:])])
 
 
 @given(NAMES, NAMES)
@@ -31,7 +31,8 @@ def test_an_id_stands_where_its_first_record_does(there: list[str], asked: list[
 
 def test_one_hash_for_two_ids_is_odd_and_a_repeated_id_is_not() -> None:
     hashes = pl.Series([1, 2, 2, 3, 3], dtype=pl.UInt64)
-    ids = CaseIds([hashes], ["d"])
+    ids = CaseIds([hashes], {"d": ("f", 4)})
     names = pl.Series(["a", "b", "c", "d", "d"])
     odd = ids.odd(pl.Series([0, 1, 1, 3, 3], dtype=pl.UInt32).to_numpy(), names)
     assert odd.tolist() == [False, True, True, False, False]
+    assert [ids.repeated_at(name) for name in "cd"] == [None, "f:4"]

@@ -77,9 +77,9 @@ class Notices:
             self._kept.add(pl.DataFrame(told, schema=_NOTICE, orient="row"))
 
     def among(self, start: int, stop: int) -> dict[str, str]:
-        """Where the record at fault stands, by case ID, for a range of places; the last counts."""
+        """Where the record at fault stands, by case ID, for a range of places; the first counts."""
         if self._empty:
             return {}
         found = self._kept.take(start, stop)
         self._kept.give_back(found)
-        return dict(found.select("case_id", "where").iter_rows())
+        return dict(found.select("case_id", "where").reverse().iter_rows())

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
@@ -24,14 +22,15 @@ class CaseIds:
     share a place, too: such rows are `odd`, and only the IDs themselves tell whose they are.
     """
 
-    def __init__(self, hashes: list[pl.Series], repeated: Iterable[str] = ()) -> None:
-        """`hashes`: of all IDs, in the order of the records. `repeated`: IDs of several."""
+    def __init__(self, hashes: list[pl.Series], duplicates: Duplicates | None = None) -> None:
+        """`hashes`: of all IDs, in the order of the records. `duplicates`: IDs of several."""
         parts = [part.to_numpy() for part in hashes]
         joined = np.concatenate(parts) if parts else np.empty(0, dtype=np.uint64)
         order = np.argsort(joined, kind="stable")
         self._order: Places = order.astype(np.uint32)
         self._sorted: NDArray[np.uint64] = joined[order]
-        self._repeated = pl.Series(list(repeated), dtype=pl.String)
+        self._duplicates = duplicates or {}
+        self._repeated = pl.Series(list(self._duplicates), dtype=pl.String)
         same = self._sorted[1:] == self._sorted[:-1]
         self._shared: Places = self._order[:-1][same]
 
@@ -66,6 +65,11 @@ class CaseIds:
             return bool(len(other))
         at = np.minimum(np.searchsorted(self._sorted, other._sorted), len(self) - 1)
         return bool((self._sorted[at] != other._sorted).any())
+
+    def repeated_at(self, case_id: str) -> str | None:
+        """Where an ID stands first that several records have: all of them are set aside."""
+        first = self._duplicates.get(case_id)
+        return None if first is None else f"{first[0]}:{first[1]}"
 
     def odd(self, places: Places, ids: pl.Series) -> NDArray[np.bool_]:
         """Which of these might be of another case than the first at their place."""

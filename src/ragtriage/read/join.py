@@ -100,7 +100,8 @@ class Join:
         yield _without_rows(faults, chunk.counts)
         places = self._own_places(rows)
         stop = self._stop(places, faults)
-        set_aside = {f.case_id: f"{f.source_file}:{f.line}" for f in faults if f.case_id}
+        in_order = sorted(faults, key=lambda f: f.record, reverse=True)
+        set_aside = {f.case_id: f"{f.source_file}:{f.line}" for f in in_order if f.case_id}
         for start, end in self._traces.rows.pieces(self._next, stop, CHUNK_ROWS):
             first, last = np.searchsorted(places, np.array([start, end], dtype=np.uint64))
             yield from self._piece(chunk, rows[int(first) : int(last)], (start, end), set_aside)
@@ -115,10 +116,9 @@ class Join:
         """Behind the last record of a chunk."""
         accused = pl.Series([f.case_id for f in faults if f.case_id is not None], dtype=pl.String)
         known = self._ids.places(accused)
-        last = [
-            int(part.max()) + 1 for part in (places, known[known < len(self._ids)]) if part.size
-        ]
-        return max(self._next, *last) if last else self._next
+        last = [int(part.max()) for part in (places, known[known < len(self._ids)]) if part.size]
+        # A chunk whose hashes all stand earlier moves on by one: its own place is at least that.
+        return max(self._next, *last) + 1 if last else self._next
 
     def _piece(
         self, chunk: Chunk, rows: pl.DataFrame, piece: tuple[int, int], set_aside: dict[str, str]
@@ -152,21 +152,16 @@ class Join:
         """Traces whose case was set aside, or is not there although its hash is."""
         if unmatched.is_empty():
             return
-        with_it = pl.col("case_id").is_in(pl.Series(list(set_aside), dtype=pl.String).implode())
-        partners = unmatched.filter(with_it).select("chunk", "line", "record", "case_id")
-        self._traces.accuse(
-            [
-                (
-                    trace,
-                    "case_id",
-                    "unknown-case",
-                    f"set aside with its case ({set_aside[trace['case_id']]})",
-                    False,
-                )
-                for trace in partners.iter_rows(named=True)
-            ]
-        )
-        self._traces.accuse_unknown(self._traces.rows.give_back(unmatched.filter(~with_it)))
+        told = []
+        for trace in unmatched.select("chunk", "line", "record", "case_id").iter_rows(named=True):
+            case_id = trace["case_id"]
+            if where := self._ids.repeated_at(case_id) or set_aside.get(case_id):
+                text = f"set aside with its case ({where})"
+                told.append((trace, "case_id", "unknown-case", text, False))
+        self._traces.accuse(told)
+        partners = pl.Series([trace["case_id"] for trace, *_ in told], dtype=pl.String)
+        others = unmatched.filter(~pl.col("case_id").is_in(partners.implode()))
+        self._traces.accuse_unknown(self._traces.rows.give_back(others))
 
     def _note(self) -> None:
         unknown = self._traces.unknown
