@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragtriage.admission import Admission
@@ -27,6 +27,8 @@ from tests.read.pieces import tiny
 from tests.strategies import TRACE_FIELDS, Fixture, Record, fixtures
 from tests.support import Command, Writer, lines_of, rejects_of
 
+# Each example is let in three times over, record by record.
+FEW = settings(max_examples=settings().max_examples // 4)
 OF_A_TRACE = {*TRACE_FIELDS, "answer", "abstained", "error", "answer_correct"}
 
 
@@ -86,6 +88,7 @@ def split(records: list[Record]) -> tuple[list[Record], list[Record]]:
     return labels, recorded
 
 
+@FEW
 @given(drawn=fixtures(max_cases=9), chance=st.randoms(use_true_random=False))
 def test_joined_records_are_what_combined_ones_are(drawn: Fixture, chance: random.Random) -> None:
     records = drawn[0]
@@ -132,8 +135,8 @@ def accepted_of(cases: list[Record], traces: list[Record], missing: str) -> list
     return kept
 
 
-@pytest.mark.parametrize("missing", ["fail", "not-run", "empty"])
-@given(sides=two_sides())
+@FEW
+@given(missing=st.sampled_from(["fail", "not-run", "empty"]), sides=two_sides())
 def test_any_faults_come_to_the_same_in_pieces_of_any_size(
     missing: str, sides: tuple[list[Record], list[Record]]
 ) -> None:
@@ -179,6 +182,7 @@ def reviewed(draw: st.DrawFn) -> tuple[list[Record], list[Record]]:
     return cases, reviews
 
 
+@FEW
 @given(drawn=reviewed())
 def test_reviews_come_to_the_same_in_pieces_of_any_size(
     drawn: tuple[list[Record], list[Record]],
