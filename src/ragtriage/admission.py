@@ -18,7 +18,6 @@ from ragtriage.read.reviews import open_reviews
 from ragtriage.relevance import Corpus
 from ragtriage.request import EvaluateRequest
 from ragtriage.reviews.book import ReviewBook
-from ragtriage.reviews.handout import HandOut
 from ragtriage.schemas.contracts import CONTRACTS
 from ragtriage.schemas.inputs import CaseRows, CorpusRows
 from ragtriage.tally import Tally
@@ -51,7 +50,6 @@ class Admission:
         self.once = False
         self.corpus: Corpus | None = None
         self.book: ReviewBook | None = None
-        self.labels: HandOut | None = None
 
     def open(self, frame: pl.DataFrame | None, spill: Path | None, *, once: bool = False) -> None:
         """First pass: index the cases, take in corpus and reviews.
@@ -59,26 +57,27 @@ class Admission:
         `once`: where the input looks clean, do without; `chunks` may be `Mistaken` then.
         """
         request = self._request
-        given = open_once(request, spill) if once and frame is None and request.inputs else None
+        # Reviews are put beside cases by the index of these.
+        once = once and frame is None and bool(request.inputs) and not request.reviews
+        given = open_once(request, spill) if once else None
         self.once = given is not None
         if given is None and request.cases:
             given = open_joined(request, spill)
-        self.take(given or open_input(request, frame, spill))
+        self.take(given or open_input(request, frame, spill), spill)
 
-    def take(self, given: Input) -> None:
+    def take(self, given: Input, spill: Path | None = None) -> None:
         """The same with cases that were indexed elsewhere."""
         self.given = given
         self._tally.record_lines = given.record_lines
         check_mapping(self._request.mapping, given)
         self.corpus = self._opened_corpus()
-        self.book = self._opened_book()
+        self.book = self._opened_book(spill)
         self.given.files += text_id_files(self._request)
 
-    def take_part(self, given: Input, corpus: Corpus | None, settled: pl.DataFrame | None) -> None:
+    def take_part(self, given: Input, corpus: Corpus | None) -> None:
         """The same with a shard of the cases, and what was opened for the whole run."""
         self.given = given
         self.corpus = corpus
-        self.labels = HandOut(settled) if settled is not None else None
 
     def check_digests(self, digests: dict[str, str] | None) -> None:
         """Are the files still what an earlier step saw?
@@ -93,11 +92,13 @@ class Admission:
     def chunks(self) -> Iterator[Admitted]:
         """Second pass: the cases, checked, each chunk once; nothing is counted yet."""
         contract = CONTRACTS[self._request.contract]
-        waived = ("missing-claim-label",) if self.labels is not None else ()
+        waived = ("missing-claim-label",) if self.book is not None else ()
         validator = Validator(CaseRows, contract, self.given.duplicates, waived=waived)
         for chunk in self.given.chunks():
             cases, faults = validator.check(chunk)
-            reviews = self.labels.take(cases) if self.labels is not None else None
+            book, ids = self.book, chunk.frame["case_id"]
+            reviews = book.take(ids, cases, faults) if book is not None else None
+            chunk.settle = None  # it holds the rows of both sides, and is done
             yield Admitted(chunk, faults, cases, reviews)
 
     def count(self, counts: list[tuple[str, int, int]], faults: list[RowFault]) -> None:
@@ -109,19 +110,19 @@ class Admission:
         if faults:
             self._tally.add_faults(faults)
             self._reject(faults)
-            if self.labels is not None:
-                self.labels.note(faults)
 
     def set_aside_reviews(self) -> int:
-        """Reviews without a case or claim, once all cases are known; how many."""
+        """Reviews without a case or claim, once all cases are known; how many records."""
         if self.book is None:
             return 0
-        ignore = self._request.unknown_review == "ignore"
-        faults = self.book.leftovers(ignore=ignore)
-        self.count([], faults)
-        if ignore and faults:
-            self.given.notes.append(f"reviews without a case or claim left out: {len(faults):,}")
-        return len(faults)
+        records = 0
+        for faults in self.book.leftovers():
+            self.count([], faults)
+            records += len({(fault.source_file, fault.record) for fault in faults})
+        left = self.book.n_left
+        if self._request.unknown_review == "ignore" and left:
+            self.given.notes.append(f"reviews without a case or claim left out: {left:,}")
+        return records
 
     def names(self) -> str:
         """The first files, for messages."""
@@ -140,16 +141,18 @@ class Admission:
         self.given.files += rows.files
         return Corpus.from_rows(joined_rows(accepted))
 
-    def _opened_book(self) -> ReviewBook | None:
+    def _opened_book(self, spill: Path | None) -> ReviewBook | None:
         request = self._request
         if not request.reviews:
             return None
-        book = ReviewBook(open_reviews(request.reviews, request), request.judge)
-        self.count(book.counts, book.faults)
+        given = open_reviews(request.reviews, request)
+        ignore = request.unknown_review == "ignore"
+        book = ReviewBook(given, self.given.ids(), spill, request.judge, ignore=ignore)
+        for counts, faults in book.take_in():
+            self.count(counts, faults)
         self.given.files += book.files
         for name, n in book.dropped.items():
             self.given.dropped[name] = self.given.dropped.get(name, 0) + n
         if request.judge is not None:
             book.check_judge(request.min_validated)
-        self.labels = book.labels
         return book

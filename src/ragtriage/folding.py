@@ -17,7 +17,6 @@ from ragtriage.publish.parts import Parts
 from ragtriage.publish.tables import case_table, claims_table, evidence_table
 from ragtriage.read.ahead import ahead
 from ragtriage.request import EvaluateRequest
-from ragtriage.reviews.handout import HandOut
 from ragtriage.scoring import Scored, score
 from ragtriage.summary import Summary
 from ragtriage.tally import Tally
@@ -57,7 +56,6 @@ class Sums:
     summary: Summary
     tally: Tally
     intervals: MeanIntervals | None
-    labels: HandOut | None
     timings: Timings
     accepted: int = 0
     refused: bool = False
@@ -95,7 +93,6 @@ class Fold:
             Summary(columns, request.slice, weighted="weight" in fields),
             self._tally,
             MeanIntervals(columns, request.slice, request.seed) if request.intervals else None,
-            self._admission.labels,
             self.timings,
             accepted=self._tally.totals.accepted,
             refused=self._stops(refused=refused or self._tally.n_refused > 0),
@@ -128,8 +125,6 @@ class Fold:
         sums = self.sums
         sums.tally.merge_checks(later.tally)
         sums.accepted += later.accepted
-        if sums.labels is not None and later.labels is not None:
-            sums.labels.merge(later.labels)
         counts = not sums.refused
         if counts:
             for step, seconds in later.timings.seconds.items():

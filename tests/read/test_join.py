@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ragtriage.read import join
+from ragtriage.read import join, pairs
 from tests.read.joining import Run, case, trace
 from tests.support import Command, Record, Writer, lines_of
 
@@ -258,7 +258,7 @@ def test_many_broken_pairs_take_no_long_time(run: Run) -> None:
 def test_long_lists_make_small_chunks_and_nothing_else(
     run: Run, monkeypatch: pytest.MonkeyPatch, items: int
 ) -> None:
-    monkeypatch.setattr(join, "CHUNK_ITEMS", items)
+    monkeypatch.setattr(pairs, "CHUNK_ITEMS", items)
     cases = [case(f"q{i}", required_ids=["p"] * (i % 4)) for i in range(9)]
     traces = [trace(f"q{i}", retrieved_ids=["x"] * (5 * (i % 3)) + ["p"]) for i in range(8, -1, -1)]
     found = run(cases, traces)

@@ -156,6 +156,11 @@ def test_what_cannot_be_cut(cases: Path) -> None:
     apart = build_request({"cases": [str(cases)], "trace": [str(cases)]})
     with pytest.raises(UsageError, match="--cases and --trace are joined by one process"):
         check_shardable(apart, "--runner dask")
+    with pytest.raises(UsageError, match="--reviews are settled by one process"):
+        check_shardable(request_for(cases, reviews=[str(cases)]), "--runner dask")
+    for asked in ({"from": "ragas"}, {"map": {"a.b": "answer"}}, {"text_ids": [str(cases)]}):
+        with pytest.raises(UsageError, match="write them first with ragtriage convert"):
+            check_shardable(request_for(cases, **asked), "--runner dask")
     with pytest.raises(UsageError, match="drop --no-write"):
         check_shardable(request_for(cases, write=False), "--runner dask")
     with pytest.raises(UsageError, match="no input"):

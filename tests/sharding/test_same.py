@@ -89,25 +89,12 @@ def test_every_format_beside_each_other(cases: Path, tmp_path: Path) -> None:
     same([tmp_path / name for name in names], 8)
 
 
-def test_claims_and_reviews(tmp_path: Path) -> None:
+def test_claims(tmp_path: Path) -> None:
     write_claims(tmp_path / "cases.jsonl", tmp_path / "reviews.jsonl", 12)
-    with (tmp_path / "reviews.jsonl").open("a") as more:
-        rows = [
-            {"case_id": "case-00000003", "claim_id": "c1", "label": False},
-            {"case_id": "case-00000011", "claim_id": "none", "label": True},
-            {"case_id": "nobody", "claim_id": "c1", "label": True},
-            {"case_id": "bad", "claim_id": "c1", "label": True},
-        ]
-        more.write(lines_of({**row, "reviewer": "eve", "kind": "human"} for row in rows))
     with (tmp_path / "cases.jsonl").open("a") as more:
         more.write(lines_of([case("bad", weight=-1)]))
-    options = {"reviews": [str(tmp_path / "reviews.jsonl")], "on_invalid": "quarantine"}
-    given = [tmp_path / "cases.jsonl"]
-    done = same(given, 3, **options)
-    rejects = [name for name in done.files if name.startswith("r/rejects/part-")]
-    assert len(rejects) == 2
-    with_strangers = in_shards(given, 3, reviews=options["reviews"])
-    assert "'nobody': no such case" in with_strangers.refused
+    done = same([tmp_path / "cases.jsonl"], 3, on_invalid="quarantine")
+    assert [name for name in done.files if name.startswith("r/claims/part-")]
 
 
 def test_no_shard_tells_a_text(tmp_path: Path) -> None:

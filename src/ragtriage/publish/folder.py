@@ -47,8 +47,8 @@ class RunFolder:
 
     @property
     def spill(self) -> Path:
-        """Where standard input is kept while it is needed twice."""
-        return _beside(self._work, ".input")
+        """The folder for what is put aside while the run lasts: standard input, rows to join."""
+        return _beside(self._work, ".spill")
 
     @property
     def attempts(self) -> Path:
@@ -158,7 +158,7 @@ class RunFolder:
         shutil.rmtree(self._work, ignore_errors=True)
         shutil.rmtree(_beside(self._work, ".old"), ignore_errors=True)
         shutil.rmtree(self.attempts, ignore_errors=True)
-        self.spill.unlink(missing_ok=True)
+        shutil.rmtree(self.spill, ignore_errors=True)
         self._lock_file().unlink(missing_ok=True)
         self._lock.close()
         self._lock = None
@@ -243,6 +243,6 @@ def _remove_dead(unfinished: Path) -> None:
         shutil.rmtree(dead, ignore_errors=True)
         shutil.rmtree(_beside(dead, ".old"), ignore_errors=True)
         shutil.rmtree(_beside(dead, ".shards"), ignore_errors=True)
-        _beside(dead, ".input").unlink(missing_ok=True)
+        shutil.rmtree(_beside(dead, ".spill"), ignore_errors=True)
         lock_file.unlink(missing_ok=True)
         lock.close()

@@ -75,12 +75,12 @@ class Outcome:
         if book is None:
             return None
         return ReviewsEntry(
-            states=dict(sorted(book.labels.met.items())),
+            states=dict(sorted(book.met.items())),
             claim_labels=dict(sorted(tally.claim_labels.items())),
             conflicts=tally.n_conflicts,
             judge=self.request.judge,
-            disputed=cast("Any", book.labels.disputed),
-            disputed_omitted=book.labels.met[DISPUTED] - len(book.labels.disputed),
+            disputed=cast("Any", book.disputed),
+            disputed_omitted=book.met[DISPUTED] - len(book.disputed),
         )
 
     def _run_entry(self) -> RunEntry:

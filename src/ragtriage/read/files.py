@@ -48,7 +48,8 @@ def find_files(
     Args:
         arguments: paths, folders, globs, or `-` for standard input.
         role: records, cases, trace or corpus.
-        spill: where standard input is kept for the second pass; None keeps it in memory.
+        spill: the folder where standard input is kept for the second pass; None keeps it in
+            memory.
         otherwise: the format of a file whose name tells none; without it such a file is refused.
 
     Raises:
@@ -139,11 +140,12 @@ def _standard_input(role: str, spill: Path | None) -> InputFile:
     data = sys.stdin.buffer
     if spill is None:
         return InputFile("-", Path("-"), "jsonl", None, role, data.read())
-    spill.parent.mkdir(parents=True, exist_ok=True)
-    with spill.open("wb") as target:
+    spill.mkdir(parents=True, exist_ok=True)
+    kept = spill / f"input-{role}"
+    with kept.open("wb") as target:
         while block := data.read(1 << 20):
             target.write(block)
-    return InputFile("-", spill, "jsonl", None, role)
+    return InputFile("-", kept, "jsonl", None, role)
 
 
 def _one_file(name: str, role: str, otherwise: str | None = None) -> InputFile:

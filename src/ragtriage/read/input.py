@@ -11,6 +11,7 @@ from typing import Any
 import polars as pl
 
 from ragtriage.errors import InputError, UsageError, nearest
+from ragtriage.read.case_ids import CaseIds
 from ragtriage.read.chunk import Chunk
 from ragtriage.read.index import Duplicates, FileIndex, Source, find_duplicates
 from ragtriage.read.sources import frame_source, sources_for
@@ -25,7 +26,8 @@ class Input:
 
     `fields`: what the files supply, over all of them, under the names in `keys`. `files`: what
     was read, for the manifest. `record_lines`: by file, the lines that a record takes, where it
-    is more than one (see `FileIndex`).
+    is more than one (see `FileIndex`). `ids`: the place of each case, for what is joined to them;
+    asked for once.
     """
 
     fields: set[str]
@@ -37,6 +39,7 @@ class Input:
     dropped: dict[str, int] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     record_lines: dict[str, dict[int, int]] = field(default_factory=dict)
+    ids: Callable[[], CaseIds] = lambda: CaseIds([])
 
 
 def open_input(request: EvaluateRequest, frame: pl.DataFrame | None, spill: Path | None) -> Input:
@@ -56,7 +59,10 @@ def indexed(sources: list[Source]) -> Input:
     """First pass over sources that make up one input."""
     pairs = index_all(sources)
     indexes = [index for _, index in pairs]
-    return input_of(indexes, find_duplicates(pairs), lambda: _chunks(pairs))
+    duplicates = find_duplicates(pairs)
+    given = input_of(indexes, duplicates, lambda: _chunks(pairs))
+    given.ids = lambda: CaseIds.of(pairs, duplicates)
+    return given
 
 
 def input_of(indexes: list[FileIndex], duplicates: Duplicates, chunks: Chunks) -> Input:

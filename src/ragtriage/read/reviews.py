@@ -7,8 +7,6 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import polars as pl
-
 from ragtriage.errors import InputError
 from ragtriage.read.chunk import Chunk, Place
 from ragtriage.read.index import FileIndex, Source
@@ -37,18 +35,6 @@ class ReviewsInput:
             for chunk in source.chunks(index):
                 chunk.frame = chunk.frame.select(list(dtypes(ReviewRows)))
                 yield chunk
-
-    def located(self, items: pl.DataFrame) -> pl.DataFrame:
-        """The rows of some items, read again: `items` has the columns by which to know them."""
-        rows = pl.DataFrame(schema=dtypes(ReviewRows))
-        if items.is_empty():
-            return rows
-        return pl.concat(
-            chunk.frame.join(
-                items, on=items.columns, how="semi", nulls_equal=True, maintain_order="left"
-            )
-            for chunk in self.chunks()
-        )
 
     def raws(self, places: Collection[Place]) -> dict[Place, str]:
         """The text of a few records, read again: to keep all of it would cost more."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import polars as pl
@@ -25,7 +26,7 @@ class Intake:
 
 def take_in(given: ReviewsInput) -> Intake:
     """Hold every review against the model, and all of them against each other."""
-    validator = Validator(ReviewRows, REVIEWS, {})
+    validator = validator_of_reviews()
     frames: list[pl.DataFrame] = []
     faults: list[RowFault] = []
     counts: list[tuple[str, int, int]] = []
@@ -35,15 +36,35 @@ def take_in(given: ReviewsInput) -> Intake:
         faults += found
         counts += chunk.counts
     rows = pl.concat(frames) if frames else pl.DataFrame(schema=dtypes(ReviewRows))
-    broken = pl.concat([_repeated(rows), _of_two_kinds(rows)])
+    judge = pl.col("kind") == JUDGE
+    judges, people = (set(rows.filter(who)["reviewer"].unique()) for who in (judge, ~judge))
+    broken = broken_reviews(rows, judges & people)
     if broken.height:
-        faults += faults_of(broken, given)
+        faults += _faults_of(broken, given)
         rows = rows.join(broken, on=PLACE, how="anti", maintain_order="left")
     return Intake(rows, faults, counts)
 
 
-def faults_of(broken: pl.DataFrame, given: ReviewsInput, *, refuses: bool = True) -> list[RowFault]:
-    """Faults of whole rows: `source_file`, `line`, `record`, `case_id`, `field`, `rule`, `text`."""
+def validator_of_reviews() -> Validator:
+    """Holds reviews against their model."""
+    return Validator(ReviewRows, REVIEWS, {})
+
+
+def broken_reviews(rows: pl.DataFrame, two_kinds: Collection[str]) -> pl.DataFrame:
+    """The rows that contradict another one, each with what is wrong.
+
+    Args:
+        rows: reviews in file order; all of a case, or none.
+        two_kinds: reviewers who are judges here and people there, over all reviews.
+
+    Returns:
+        The rows with `field`, `rule` and `message`, one for each rule that is broken.
+    """
+    return pl.concat([_repeated(rows), _of_two_kinds(rows, two_kinds)])
+
+
+def _faults_of(broken: pl.DataFrame, given: ReviewsInput) -> list[RowFault]:
+    """Faults of whole rows, with the text of each."""
     in_order = broken.sort(PLACE, maintain_order=True)
     places: set[Place] = set(in_order.select(PLACE).iter_rows())
     raws = given.raws(places)
@@ -53,9 +74,8 @@ def faults_of(broken: pl.DataFrame, given: ReviewsInput, *, refuses: bool = True
             row["case_id"],
             row["field"],
             row["rule"],
-            row["text"],
+            row["message"],
             raws[place],
-            refuses,
         )
         for row in in_order.iter_rows(named=True)
     ]
@@ -79,15 +99,13 @@ def _repeated(rows: pl.DataFrame) -> pl.DataFrame:
     return _broken(repeats.filter(pl.col("n") > 1), "reviewer", "duplicate-review", told)
 
 
-def _of_two_kinds(rows: pl.DataFrame) -> pl.DataFrame:
+def _of_two_kinds(rows: pl.DataFrame, reviewers: Collection[str]) -> pl.DataFrame:
     """Every row of a reviewer who is a judge here and a person there: one who adjudicates, too."""
-    judge = (pl.col("kind") == JUDGE).any().over("reviewer")
-    person = (pl.col("kind") != JUDGE).any().over("reviewer")
+    names = pl.Series(sorted(reviewers), dtype=pl.String).implode()
     told = pl.format("{}: {}", "reviewer", pl.lit(message("reviewer-kind")))
-    return _broken(rows.filter(judge & person), "kind", "reviewer-kind", told)
+    return _broken(rows.filter(pl.col("reviewer").is_in(names)), "kind", "reviewer-kind", told)
 
 
 def _broken(rows: pl.DataFrame, field: str, rule: str, text: pl.Expr) -> pl.DataFrame:
-    return rows.select(
-        *PLACE, "case_id", field=pl.lit(field), rule=pl.lit(rule), text=text.cast(pl.String)
-    )
+    told = rows.with_columns(field=pl.lit(field), rule=pl.lit(rule), message=text.cast(pl.String))
+    return told.drop("first", "n", strict=False)

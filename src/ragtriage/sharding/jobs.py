@@ -105,7 +105,7 @@ class FoldJob:
     """Evaluate a shard.
 
     `fields`: what the whole input supplies. `duplicates`: those of this shard's IDs that are not
-    unique, wherever the others are. `corpus`, `settled`: where these lie. `refused`: is nothing to
+    unique, wherever the others are. `corpus`: where it lies. `refused`: is nothing to
     be evaluated? `values`: those of each slice that are kept apart, once that is known.
     """
 
@@ -114,7 +114,6 @@ class FoldJob:
     fields: set[str]
     duplicates: Duplicates
     corpus: Path | None = None
-    settled: Path | None = None
     refused: bool = False
     values: Values = field(default_factory=dict)
 
@@ -173,8 +172,6 @@ def fold_shard(job: FoldJob) -> Folded:
         if job.values:
             fold.sums.summary.know(job.values)
         fold.run()
-        if fold.sums.labels is not None:
-            fold.sums.labels.detach()
         return Folded(fold.sums, folder.path, parts.counts, _shown_apart(tally, folder))
 
 
@@ -188,7 +185,6 @@ def _admission(job: FoldJob, tally: Tally, parts: Parts) -> Admission:
     admission.take_part(
         Input(job.fields, job.duplicates, lambda: source.chunks(known.index)),
         Corpus(shared_frame(job.corpus)) if job.corpus is not None else None,
-        shared_frame(job.settled) if job.settled is not None else None,
     )
     return admission
 

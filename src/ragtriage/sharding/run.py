@@ -70,6 +70,11 @@ def check_shardable(request: EvaluateRequest, option: str) -> None:
             f"{option}: --cases and --trace are joined by one process; give records that hold "
             "both, or leave the option out"
         )
+    if request.reviews:
+        raise UsageError(
+            f"{option}: --reviews are settled by one process; label the claims in the records, or "
+            "leave the option out"
+        )
     if presets_of(request) or request.text_ids:
         raise UsageError(
             f"{option}: reads our own records; write them first with ragtriage convert"
@@ -183,11 +188,9 @@ class _Sharded:
 
     def _fold_jobs(self, evaluation: Evaluation, given: Input) -> list[FoldJob]:
         attempts, admission = self._setting.attempts, evaluation.admission
-        corpus = settled = None
+        corpus = None
         if admission.corpus is not None:
             corpus = keep_frame(attempts / "corpus.arrow", admission.corpus.table)
-        if admission.book is not None:
-            settled = keep_frame(attempts / "settled.arrow", admission.book.settled)
         return [
             FoldJob(
                 self._setting,
@@ -195,7 +198,6 @@ class _Sharded:
                 given.fields,
                 duplicates,
                 corpus=corpus,
-                settled=settled,
                 refused=evaluation.fold.sums.refused,
             )
             for known, duplicates in zip(self._known, self._duplicates, strict=True)

@@ -38,9 +38,9 @@ EXAMPLE = Example(
         {"case_id": "4", "grades": [{"id": "d4", "grade": 1}], "retrieved_ids": []},
     ],
     rejected=[
+        (3, "score", '"high" is no finite score'),
         (6, "row", "an empty cell"),
         (5, "case_id", 'expected text, got ["5"]'),
-        (3, "score", '"high" is no finite score'),
     ],
     known_by="nf",
 )
