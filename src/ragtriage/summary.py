@@ -6,8 +6,7 @@ threads can move a digit.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import groupby
@@ -16,14 +15,15 @@ from typing import Any
 import pandera.polars as pa
 import polars as pl
 
-from ragtriage.fixed_point import halves, unfixed, whole
+from ragtriage.fixed_point import unfixed
 from ragtriage.metrics.registry import Column
 from ragtriage.schemas import results
 from ragtriage.schemas.inputs import dtypes
 from ragtriage.stages import NOT_RUN
+from ragtriage.sums import merged, summed, sums_of_alike
 
-# Weights range wider than metrics: exact down to 2^-38 of a chunk's largest.
-_ONE_WEIGHT = 2**90
+# Rows that are gathered before they are added up.
+_GATHERED = 20_000
 # Values of one slice that are kept apart; the rest are summed under `…`.
 MOST_VALUES = 1000
 THE_REST = "…"
@@ -45,39 +45,44 @@ class Summary:
     _stages: pl.DataFrame | None = None
     _values: dict[str, dict[str, None]] = field(default_factory=dict)
     _overflowed: set[str] = field(default_factory=set)
+    _gathered: list[pl.DataFrame] = field(default_factory=list)
 
     def add(self, cases: pl.DataFrame) -> None:
         """Take in a chunk of cases with their metrics and stages."""
-        unit = _weight_unit(cases) if self.weighted else 1.0
-        slices = self._slice_columns()
-        prepared = cases.select(*self._addends(unit), "stage", "break_point", *slices)
-        # Cases that agree in all of these are summed once for all slices: they are few.
-        alike = ["stage", "break_point", *(column.meta.output_name() for column in slices)]
-        summed = (
-            _summed(prepared, alike)
-            .with_columns(self._wholes())
-            .drop(pl.selectors.starts_with("low "))
-        )
-        rows = pl.concat(
-            [_summed(self._keyed(summed, name), _STAGE_KEYS) for name in self._names()]
-        )
-        stages = rows.select(*_STAGE_KEYS, n="n_cases")
-        self._stages = _merged(self._stages, stages, _STAGE_KEYS)
-        sums = _summed(rows.drop("stage", "break_point").with_columns(unit=pl.lit(unit)), _SUM_KEYS)
-        self._sums = _merged(self._sums, sums, _SUM_KEYS)
+        sums = sums_of_alike(cases, self.columns, self._slice_columns(), weighted=self.weighted)
+        self._gathered.append(sums)
+        if sum(frame.height for frame in self._gathered) > _GATHERED:
+            self.settle()
+
+    def settle(self) -> None:
+        """Add up by slice what was gathered: chunks are many, and kinds of cases few."""
+        if not self._gathered:
+            return
+        alike = ["stage", "break_point", "unit", *(f"by {name}" for name in self._names()[1:])]
+        kinds = summed(pl.concat(self._gathered), alike)
+        self._gathered = []
+        keyed = [summed(self._keyed(kinds, name), [*_STAGE_KEYS, "unit"]) for name in self._names()]
+        rows = pl.concat(keyed)
+        stages = summed(rows.select(*_STAGE_KEYS, n="n_cases"), _STAGE_KEYS)
+        self._stages = merged(self._stages, stages, _STAGE_KEYS)
+        sums = summed(rows.drop("stage", "break_point"), _SUM_KEYS)
+        self._sums = merged(self._sums, sums, _SUM_KEYS)
 
     def merge(self, later: Summary) -> None:
         """Take in the sums over the cases that come after; exact unless it `knows_too_little`."""
+        self.settle()
+        later.settle()
         for name, values in later._values.items():
             self._note_values(name, values)
         self._overflowed |= later._overflowed
         if later._sums is not None and later._stages is not None:
             sums, stages = (self._within(frame) for frame in (later._sums, later._stages))
-            self._sums = _merged(self._sums, _summed(sums, _SUM_KEYS), _SUM_KEYS)
-            self._stages = _merged(self._stages, _summed(stages, _STAGE_KEYS), _STAGE_KEYS)
+            self._sums = merged(self._sums, summed(sums, _SUM_KEYS), _SUM_KEYS)
+            self._stages = merged(self._stages, summed(stages, _STAGE_KEYS), _STAGE_KEYS)
 
     def values(self) -> Values:
         """The values of each slice that are kept apart, in order of their first case."""
+        self.settle()
         return {name: list(known) for name, known in self._values.items()}
 
     def know(self, values: Values) -> None:
@@ -86,6 +91,7 @@ class Summary:
 
     def knows_too_little(self, values: Values) -> bool:
         """Has it summed under `…` what must be kept apart, where these values came before?"""
+        self.settle()
         return any(
             not self._values[name].keys() >= set(values.get(name, ())) for name in self._overflowed
         )
@@ -112,10 +118,12 @@ class Summary:
     @property
     def overflowed(self) -> list[str]:
         """Slices with more values than are kept apart."""
+        self.settle()
         return sorted(self._overflowed)
 
     def table(self) -> pl.DataFrame:
         """One row a slice value and metric: the columns of summary.parquet but for the run."""
+        self.settle()
         rows: list[dict[str, Any]] = []
         if self._sums is not None:
             in_order = self._in_order(self._sums).iter_rows(named=True)
@@ -131,6 +139,7 @@ class Summary:
 
         A failed case that leaked counts in its stage's share too: no gate may pass over it.
         """
+        self.settle()
         if self._stages is None or self._sums is None:
             return pl.DataFrame(schema=STAGES_SCHEMA)
         run = self._sums.group_by(_KEYS).agg(n_run=(pl.col("n_cases") - pl.col("n_not_run")).sum())
@@ -158,6 +167,7 @@ class Summary:
 
     def cases_run(self) -> dict[str, int]:
         """How many cases of each slice value were run, keyed `slice=value`."""
+        self.settle()
         if self._sums is None:
             return {}
         counts: dict[str, int] = {}
@@ -167,6 +177,7 @@ class Summary:
         return counts
 
     def _of_all(self, name: str) -> int:
+        self.settle()
         if self._sums is None:
             return 0
         return int(self._sums.filter(pl.col("slice") == "all")[name].sum())
@@ -180,37 +191,6 @@ class Summary:
             if name not in STANDARD_SLICES
         ]
         return columns
-
-    def _addends(self, unit: float) -> list[pl.Expr]:
-        scored = pl.col("scored")
-        addends = [
-            pl.lit(1, pl.Int64).alias("n_cases"),
-            pl.col("error").is_not_null().cast(pl.Int64).alias("n_not_run"),
-        ]
-        for column in self.columns:
-            value = pl.col(column.name)
-            counted = value if not column.metric.unscored else pl.when(scored).then(value)
-            addends.append(counted.is_not_null().cast(pl.Int64).alias(f"n {column.name}"))
-            high, low = halves(counted, column)
-            addends += [high.alias(f"sum {column.name}"), low.alias(f"low {column.name}")]
-            if column.metric.unscored:
-                addends.append(value.fill_null(0).cast(pl.Int64).alias(f"kept {column.name}"))
-                addends.append(value.is_not_null().cast(pl.Int64).alias(f"seen {column.name}"))
-            if column.metric.kind == "ratio":
-                addends.append(pl.col(column.numerator).fill_null(0).alias(f"num {column.name}"))
-                addends.append(pl.col(column.denominator).fill_null(0).alias(f"den {column.name}"))
-            if self.weighted:
-                addends += _weighted(counted, column, unit)
-        return addends
-
-    def _wholes(self) -> list[pl.Expr]:
-        """Each metric's summed halves as one number."""
-        return [
-            whole(pl.col(f"sum {column.name}"), pl.col(f"low {column.name}"), column).alias(
-                f"sum {column.name}"
-            )
-            for column in self.columns
-        ]
 
     def _keyed(self, prepared: pl.DataFrame, name: str) -> pl.DataFrame:
         """The rows of a slice with its name and value; a case may be in several, or in none."""
@@ -293,36 +273,3 @@ def _over_units(rows: list[dict[str, Any]]) -> dict[str, Any]:
         elif name not in (*_KEYS, "unit"):
             total[name] = sum(row[name] for row in rows)
     return total
-
-
-def _weight_unit(cases: pl.DataFrame) -> float:
-    """A power of two no weight of the chunk exceeds; null weighs 1."""
-    largest = cases["weight"].fill_null(1.0).max()
-    return 2.0 ** math.ceil(math.log2(largest)) if isinstance(largest, float) else 1.0
-
-
-def _weighted(value: pl.Expr, column: Column, unit: float) -> list[pl.Expr]:
-    """Weighted value, and the weight of what is scored.
-
-    Fixed-point in fractions of a unit no weight of the chunk exceeds; sums are kept by unit.
-    """
-    weight = pl.when(value.is_not_null()).then(pl.col("weight").fill_null(1.0)).otherwise(0.0)
-    weighted = weight * value.cast(pl.Float64).fill_null(0.0)
-    return [
-        _in_units(weighted, unit).alias(f"wsum {column.name}"),
-        _in_units(weight, unit).alias(f"weight {column.name}"),
-    ]
-
-
-def _in_units(value: pl.Expr, unit: float) -> pl.Expr:
-    return (value / unit * float(_ONE_WEIGHT)).round().cast(pl.Int128)
-
-
-def _summed(rows: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
-    """Sums of all other columns, in order of first appearance."""
-    return rows.group_by(keys, maintain_order=True).agg(pl.all().sum())
-
-
-def _merged(sums: pl.DataFrame | None, more: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
-    """Sums so far plus those of one chunk."""
-    return more if sums is None else _summed(pl.concat([sums, more]), keys)

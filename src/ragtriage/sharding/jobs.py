@@ -172,6 +172,7 @@ def fold_shard(job: FoldJob) -> Folded:
         if job.values:
             fold.sums.summary.know(job.values)
         fold.run()
+        fold.sums.summary.settle()
         return Folded(fold.sums, folder.path, parts.counts, _shown_apart(tally, folder))
 
 

@@ -227,7 +227,9 @@ class _Sharded:
 
 def _values_apart(summary: Summary, parts: list[Summary]) -> tuple[Values, list[int]]:
     """The values of each slice that the whole run keeps apart, and which parts did not know."""
-    all_known = replace(summary, _sums=None, _stages=None, _values={}, _overflowed=set())
+    all_known = replace(
+        summary, _sums=None, _stages=None, _values={}, _overflowed=set(), _gathered=[]
+    )
     lacking = []
     for i, part in enumerate(parts):
         if part.knows_too_little(all_known.values()):
