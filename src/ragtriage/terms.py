@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import numpy as np
 import polars as pl
 
 from ragtriage.evidence import BREAKS
 from ragtriage.relevance.frames import beside
 
 _BREAK_ORDER = {name: place for place, name in enumerate(BREAKS)}
+_NO_BREAK = len(_BREAK_ORDER)
+# So many missing requirements a case are many.
+_MANY = 20
 
 
 def with_requirement_terms(cases: pl.DataFrame, ledger: pl.DataFrame) -> pl.DataFrame:
@@ -29,17 +33,45 @@ def with_requirement_terms(cases: pl.DataFrame, ledger: pl.DataFrame) -> pl.Data
 
 
 def _counts(ledger: pl.DataFrame) -> pl.DataFrame:
-    delivered = pl.col("delivered")
-    return ledger.group_by("row", maintain_order=True).agg(
-        n_requirements=pl.len().cast(pl.Int64),
-        n_in_context=pl.col("in_context").sum().cast(pl.Int64),
-        n_required_cited=pl.col("cited").sum().cast(pl.Int64),
-        n_dropped=(pl.col("in_top_k") & ~pl.col("in_context")).sum().cast(pl.Int64),
-        all_delivered=delivered.all(ignore_nulls=False),
-        any_lost=delivered.not_().any(ignore_nulls=False),
-        delivery_known=delivered.is_not_null().all(),
-        break_order=pl.col("lost_at").replace_strict(_BREAK_ORDER, return_dtype=pl.Int8).min(),
+    """Counts of each case's requirements, which stand together in the ledger.
+
+    Runs of rows are added up at once: to group them costs far more.
+    """
+    rows = ledger["row"].to_numpy()
+    starts = np.flatnonzero(np.diff(rows, prepend=np.nan))
+    told = ledger.select(
+        n_in_context=_ones(pl.col("in_context")),
+        n_required_cited=_ones(pl.col("cited")),
+        n_dropped=_ones(pl.col("in_top_k") & ~pl.col("in_context")),
+        n_known=_ones(pl.col("delivered").is_not_null()),
+        n_lost=_ones(~pl.col("delivered")),
+        break_order=pl.col("lost_at")
+        .replace_strict(_BREAK_ORDER, return_dtype=pl.Int64)
+        .fill_null(_NO_BREAK),
     )
+    sums = {name: np.add.reduceat(told[name].to_numpy(), starts) for name in told.columns[:-1]}
+    first = np.minimum.reduceat(told["break_order"].to_numpy(), starts)
+    sizes = np.diff(starts, append=len(rows))
+    counted = pl.DataFrame(
+        {"row": ledger["row"].gather(starts), "n_requirements": sizes, **sums, "break_order": first}
+    )
+    whole = pl.col("n_known") == pl.col("n_requirements")
+    some = pl.col("n_lost") > 0
+    return counted.select(
+        "row",
+        "n_requirements",
+        "n_in_context",
+        "n_required_cited",
+        "n_dropped",
+        all_delivered=pl.when(some).then(pl.lit(False)).when(whole).then(pl.lit(True)),
+        any_lost=pl.when(some).then(pl.lit(True)).when(whole).then(pl.lit(False)),
+        delivery_known=whole,
+        break_order=pl.when(pl.col("break_order") < _NO_BREAK).then("break_order").cast(pl.Int8),
+    )
+
+
+def _ones(test: pl.Expr) -> pl.Expr:
+    return test.fill_null(False).cast(pl.Int64)
 
 
 def _hits(ledger: pl.DataFrame) -> pl.DataFrame:
@@ -63,8 +95,11 @@ def _gains(ledger: pl.DataFrame) -> pl.DataFrame:
 def _missing(ledger: pl.DataFrame) -> pl.DataFrame:
     """What was not delivered, each requirement by its first ID, sorted."""
     lost = ledger.filter(~pl.col("delivered")).select("row", missing=pl.col("ids").list.first())
-    # Each list is sorted by itself: of many cases with many requirements that is far cheaper.
-    return lost.group_by("row", maintain_order=True).agg(pl.col("missing").unique().sort())
+    missing = pl.col("missing")
+    if lost.height > _MANY * lost["row"].n_unique():
+        # Long lists are sorted one by one, short ones all together.
+        return lost.group_by("row", maintain_order=True).agg(missing.unique().sort())
+    return lost.unique().sort("row", "missing").group_by("row", maintain_order=True).agg("missing")
 
 
 def _rank_lists(cases: pl.DataFrame) -> list[pl.Expr]:

@@ -150,9 +150,10 @@ class TableSource:
             if self._rows is not None:
                 lazy = lazy.slice(self._rows.start, len(self._rows))
             # In one go: to ask for slices would decode a large row group once for each of them.
-            yield from lazy.select(wanted).collect_batches(
+            batches = lazy.select(wanted).collect_batches(
                 chunk_size=CHUNK_ROWS, maintain_order=True
             )
+            yield from map(_by_itself, batches)
         except DAMAGED as error:
             raise InputError(
                 f"{self.file.name}: damaged Parquet file ({_first_line(error)})"
@@ -306,6 +307,14 @@ def _ordered(values: pl.Expr, stored: pl.DataType, dtype: pl.DataType) -> pl.Exp
         for member in dtype.inner.fields
     ]
     return values.list.eval(pl.when(item.is_not_null()).then(pl.struct(members)))
+
+
+def _by_itself(rows: pl.DataFrame) -> pl.DataFrame:
+    """The rows in memory of their own: texts would otherwise drag their whole row group along."""
+    copied = io.BytesIO()
+    rows.write_ipc(copied)
+    copied.seek(0)
+    return pl.read_ipc(copied)
 
 
 def _row_text(part: pl.DataFrame, row: int) -> str:

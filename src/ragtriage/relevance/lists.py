@@ -7,7 +7,7 @@ from typing import NamedTuple
 import polars as pl
 
 from ragtriage.relevance.corpus import Corpus
-from ragtriage.relevance.frames import beside, keyed, same
+from ragtriage.relevance.frames import keyed
 from ragtriage.schemas.inputs import LABEL_FIELDS
 
 LISTS = ("retrieved_ids", "context_ids", "cited_ids")
@@ -26,22 +26,16 @@ class Lists(NamedTuple):
 
 def with_list_terms(cases: pl.DataFrame, corpus: Corpus | None) -> Lists:
     """Distinct lists, their lengths and overlaps, and what this requester may not see."""
-    cases = cases.with_columns(
-        pl.col(name).list.unique(maintain_order=True).alias(distinct(name)) for name in LISTS
-    )
+    cases = cases.with_columns(_collapsed(cases, name).alias(distinct(name)) for name in LISTS)
     members = {name: _members(cases, distinct(name)) for name in LISTS}
     sized = cases.with_columns(
         n_retrieved=pl.col("distinct_retrieved").list.len(),
         n_context=pl.col("distinct_context").list.len(),
         n_cited=pl.col("distinct_cited").list.len(),
+        n_cited_retrieved=_common("distinct_cited", "distinct_retrieved"),
+        n_cited_context=_common("distinct_cited", "distinct_context"),
         labels_observed=pl.any_horizontal(pl.col(LABEL_FIELDS).is_not_null()),
     )
-    for other in ("retrieved", "context"):
-        common = _common(members["cited_ids"], members[f"{other}_ids"])
-        both = pl.col("n_cited").is_not_null() & pl.col(f"n_{other}").is_not_null()
-        counted = beside(sized.select("row", "n_cited", f"n_{other}"), common)
-        n_common = pl.when(both).then(pl.col("n").fill_null(0))
-        sized = sized.hstack(counted.select(n_common.alias(f"n_cited_{other}")))
     return Lists(sized.with_columns(_unauthorized(sized, corpus)), members)
 
 
@@ -51,10 +45,16 @@ def _members(cases: pl.DataFrame, column: str) -> pl.DataFrame:
     return keyed(listed.with_columns(place=places).explode("id", "place"), "id")
 
 
-def _common(ones: pl.DataFrame, others: pl.DataFrame) -> pl.DataFrame:
-    """How many IDs two lists of a case have in common: `row`, `n`; cases with none absent."""
-    met = ones.join(others, on="key").filter(same("id"))
-    return met.group_by("row").agg(n=pl.len())
+def _collapsed(cases: pl.DataFrame, name: str) -> pl.Expr:
+    """The list with repeats collapsed to their first place: most have none, which costs less."""
+    ids = pl.col(name)
+    if cases.select((ids.list.n_unique() == ids.list.len()).all()).item():
+        return ids
+    return ids.list.unique(maintain_order=True)
+
+
+def _common(left: str, right: str) -> pl.Expr:
+    return pl.col(left).list.set_intersection(pl.col(right)).list.len()
 
 
 def distinct(name: str) -> str:
