@@ -37,7 +37,7 @@ def test_its_top_level_is_ragtriage_alone(wheel: Path) -> None:
         "dashboard/app.py",
         "flows/evaluate.py",
         "schemas/inputs.py",
-        "publish/templates/report.html.j2",
+        "publish/templates/page.css",
         "publish/templates/report.css",
         "publish/templates/words.toml",
         "publish/templates/history.js",

@@ -11,7 +11,7 @@ import pytest
 
 import ragtriage
 from ragtriage import pipeline
-from ragtriage.errors import RagtriageError
+from ragtriage.errors import InputError, RagtriageError
 from ragtriage.evaluation import Evaluation
 from ragtriage.read import batches
 from tests.support import Record, lines_of
@@ -191,12 +191,13 @@ def test_where_the_start_speaks_against_it_two_passes_are_made_at_once(
     assert passes == [False, False]
 
 
-def test_a_file_that_changes_while_it_is_read_is_read_again(
+def test_a_file_that_changes_while_it_is_read_is_refused(
     tmp_path: Path, passes: list[bool], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = written("".join(lines()), tmp_path / "a.jsonl")
-    answers = iter([False])
-    monkeypatch.setattr("ragtriage.read.once.unchanged", lambda *_given: next(answers))
-    run = ragtriage.evaluate(path, out=tmp_path / "out", run_id="r")
-    assert run.cases.height == 10
-    assert passes == [True, False]
+    stood = iter([(1, 1), (1, 2)])
+    monkeypatch.setattr("ragtriage.read.once.stands", lambda _file: next(stood))
+    with pytest.raises(InputError, match="changed while it was read"):
+        ragtriage.evaluate(path, out=tmp_path / "out", run_id="r")
+    assert passes == [True]
+    assert not (tmp_path / "out").exists()

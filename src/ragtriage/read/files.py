@@ -127,13 +127,16 @@ def fingerprint(file: InputFile) -> Fingerprint:
 
 def unchanged(file: InputFile, seen: Fingerprint) -> bool:
     """Is the file still what was fingerprinted, by size and time of change?"""
-    if file.content is not None:
-        return True
+    return file.content is not None or stands(file) == (seen.size, seen.modified_ns)
+
+
+def stands(file: InputFile) -> tuple[int, int] | None:
+    """Size and time of the last change of a file on disk; None where there is none."""
     try:
         now = file.path.stat()
     except OSError:
-        return False
-    return (now.st_size, now.st_mtime_ns) == (seen.size, seen.modified_ns)
+        return None
+    return now.st_size, now.st_mtime_ns
 
 
 def _standard_input(role: str, spill: Path | None) -> InputFile:

@@ -16,7 +16,7 @@ from pathlib import Path
 from ragtriage.errors import InputError
 from ragtriage.read.batches import Batch, JsonLines
 from ragtriage.read.chunk import Chunk
-from ragtriage.read.files import Fingerprint, fingerprint, unchanged
+from ragtriage.read.files import Fingerprint, fingerprint, stands
 from ragtriage.read.gate import Gate
 from ragtriage.read.index import FileIndex, Source, find_duplicates, hash_ids
 from ragtriage.read.input import Input, entry_of
@@ -25,6 +25,10 @@ from ragtriage.read.text import TextSource
 from ragtriage.request import EvaluateRequest
 
 STDIN = "-"
+
+
+class _ChangedError(InputError):
+    """A file is not what it was when it was opened: no second reading makes that good."""
 
 
 class Mistaken(Exception):  # noqa: N818 - no error: the input is to be read again, that is all
@@ -67,6 +71,7 @@ class _Begun:
     gate: Gate
     first: Batch
     rest: Iterator[Batch]
+    stood: tuple[int, int] | None
 
     def chunks(self) -> Iterator[Chunk]:
         """All of it, each batch checked just before its rows are made."""
@@ -84,16 +89,26 @@ class _Begun:
                     break
                 batch = following
                 if not _clean(batch, self.gate, self.index):
+                    self.hold()
                     raise Mistaken
             self.index.fingerprint = taken.result()
-        if not unchanged(self.source.file, self.index.fingerprint):
-            raise InputError(f"{self.source.file.name}: changed while it was read; run again")
+        self.hold()
+
+    def hold(self) -> None:
+        """Is the file what it was when it was opened?
+
+        Raises:
+            InputError: it is not.
+        """
+        if stands(self.source.file) != self.stood:
+            raise _ChangedError(f"{self.source.file.name}: changed while it was read; run again")
 
 
 def _begun(source: Source) -> _Begun | None:
     """Look at the first batch; None unless its records are good and alike."""
     if not isinstance(source, TextSource):
         return None
+    stood = stands(source.file)
     rest = source.batches()
     first = next(rest, None)
     if not isinstance(first, JsonLines):
@@ -103,7 +118,7 @@ def _begun(source: Source) -> _Begun | None:
     if gate is None or not _clean(first, gate, index):
         return None
     source.settle(index)
-    return None if index.partial else _Begun(source, index, gate, first, rest)
+    return None if index.partial else _Begun(source, index, gate, first, rest, stood)
 
 
 def _clean(batch: Batch, gate: Gate, index: FileIndex) -> bool:
@@ -123,6 +138,8 @@ def _chunks(first: _Begun, others: list[Source], given: Input) -> Iterator[Chunk
             pairs.append((begun.source, begun.index))
             # Corpus and reviews stand there already, and come after.
             given.files.insert(len(pairs) - 1, entry_of(begun.index))
+    except _ChangedError:
+        raise
     except InputError:
         # Two passes name every file that cannot be read, and read none of the others first.
         raise Mistaken from None
