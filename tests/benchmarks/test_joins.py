@@ -2,42 +2,16 @@
 
 from __future__ import annotations
 
-import json
-import random
 import statistics
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from tests.benchmarks.generate import write_cases
 from tests.benchmarks.whole_run import MILLION, evaluated, timed
 
 pytestmark = pytest.mark.benchmark
-
-LABELS = ("question", "split", "tags", "required_ids", "expected_answers")
-
-
-def write_apart(folder: Path, n: int) -> None:
-    """The same records combined, as cases and traces (in order and shuffled), and reviews."""
-    write_cases(folder / "all.jsonl", n)
-    names = ("all", "cases", "traces", "shuffled", "reviews")
-    files = {name: folder / f"{name}.jsonl" for name in names}
-    traces = []
-    with (
-        files["all"].open() as whole,
-        files["cases"].open("w") as cases,
-        files["reviews"].open("w") as said,
-    ):
-        for line in whole:
-            row = json.loads(line)
-            labels = {name: row.pop(name) for name in LABELS}
-            cases.write(json.dumps({"case_id": row["case_id"]} | labels) + "\n")
-            review = {"case_id": row["case_id"], "reviewer": "ana", "kind": "human"}
-            said.write(json.dumps(review | {"label": row["answer_correct"]}) + "\n")
-            traces.append(json.dumps(row) + "\n")
-    files["traces"].write_text("".join(traces))
-    random.Random(7).shuffle(traces)  # noqa: S311 - data, not secrets
-    files["shuffled"].write_text("".join(traces))
 
 
 def joined(folder: Path, traces: str, run_id: str, *more: str) -> tuple[float, float]:
@@ -51,7 +25,8 @@ def sizes(tmp_path_factory: pytest.TempPathFactory) -> dict[int, Path]:
     """Folders of one and of two million records."""
     folders = {n: tmp_path_factory.mktemp(f"joins{n}") for n in (MILLION, 2 * MILLION)}
     for n, folder in folders.items():
-        write_apart(folder, n)
+        command = [sys.executable, "-m", "tests.benchmarks.apart", str(folder), str(n)]
+        subprocess.run(command, check=True)
     return folders
 
 
