@@ -41,7 +41,7 @@ from ragtriage.version import __version__
 
 # Polars' allocator keeps freed pages unless told otherwise: up to half of what a run needs. It
 # reads this when polars is first imported.
-_ALLOCATOR = "dirty_decay_ms:1000,muzzy_decay_ms:1000"
+_ALLOCATOR = "dirty_decay_ms:5000,muzzy_decay_ms:5000"
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:

@@ -134,6 +134,7 @@ def case(case_id: str, stage: str, break_point: str | None = None, **changes: An
             "ndcg_at_5": 0.9675,
         },
         "evidence": [evidence(["leave-2"])],
+        "evidence_omitted": 0,
         "claims": [],
         "slices": {},
     }

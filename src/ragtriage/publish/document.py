@@ -225,7 +225,8 @@ class EvidenceRow(TypedDict):
 class CaseEntry(TypedDict):
     """One case: what was asked, what came back, where it broke.
 
-    `slices`: its value of each field named with `--slice`.
+    `slices`: its value of each field named with `--slice`. `evidence_omitted`: requirements
+    beyond those of `evidence`, to be found in the ledger.
     """
 
     case_id: str
@@ -259,6 +260,7 @@ class CaseEntry(TypedDict):
     cited_ids: list[str] | None
     metrics: dict[str, float | int | bool | None]
     evidence: list[EvidenceRow]
+    evidence_omitted: int
     claims: list[ClaimRow]
     slices: dict[str, str]
 

@@ -13,6 +13,8 @@ from ragtriage.publish.document import AbstentionRow, CaseEntry, Report, Reviews
 from ragtriage.summary import STANDARD_SLICES
 from ragtriage.tally import Tally
 
+# Requirements of one case that a report shows; the ledger has them all.
+MOST_PATHS = 100
 LIMITS = (
     (
         "These labels name the first place where the evidence path broke; they tell no internal "
@@ -150,7 +152,8 @@ def _cases(
 ) -> list[CaseEntry]:
     if shown.is_empty():
         return []
-    paths = _by_case(ledger.select(evidence.COLUMNS))
+    paths = _by_case(_first_paths(ledger))
+    required = dict(ledger.group_by("case_id").len().iter_rows())
     said = _by_case(claims.select("case_id", *_CLAIM_KEYS)) if claims.height else {}
     names = [name for column in columns for name in column.schema]
     told = ("is_answerable", "did_abstain", "review_disputed")
@@ -162,10 +165,20 @@ def _cases(
         entry["answer_disputed"] = row["review_disputed"]
         entry["metrics"] = {name: row[name] for name in names}
         entry["evidence"] = paths.get(row["case_id"], [])
+        entry["evidence_omitted"] = required.get(row["case_id"], 0) - len(entry["evidence"])
         entry["claims"] = said.get(row["case_id"], [])
         entry["slices"] = {name: _as_slice(row[name]) for name in slices if row[name] is not None}
         entries.append(entry)
     return cast("list[CaseEntry]", entries)
+
+
+def _first_paths(ledger: pl.DataFrame) -> pl.DataFrame:
+    """At most so many requirements of a case, those that were lost before those that were not."""
+    place = pl.int_range(pl.len()).over("case_id")
+    lost_first = ledger.select(evidence.COLUMNS).sort(
+        pl.col("lost_at").is_null(), maintain_order=True
+    )
+    return lost_first.filter(place < MOST_PATHS).sort("case_id", "requirement", maintain_order=True)
 
 
 def _by_case(rows: pl.DataFrame) -> dict[str, list[dict[str, Any]]]:

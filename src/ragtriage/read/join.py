@@ -11,6 +11,7 @@ faults, each at its own file and line. A record whose partner is set aside goes 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
@@ -37,8 +38,11 @@ def open_joined(request: EvaluateRequest, spill: Path | None) -> Input:
     Raises:
         InputError: a file cannot be read at all.
     """
-    cases = Side(sources_for(request.cases, "cases", request, spill))
-    traces = Side(sources_for(request.trace, "trace", request, spill))
+    # Each side is read by itself: the second while the first is.
+    with ThreadPoolExecutor(max_workers=1) as aside:
+        reading = aside.submit(lambda: Side(sources_for(request.trace, "trace", request, spill)))
+        cases = Side(sources_for(request.cases, "cases", request, spill))
+        traces = reading.result()
     ids = CaseIds.of(cases.pairs, cases.duplicates)
     untraced = CaseIds.of(traces.pairs, {}).lack(ids)
     made_up = {"error"} if request.missing_trace == "not-run" and untraced else set()

@@ -12,7 +12,7 @@ from ragtriage.publish.page.markup import NOTHING, Html, join, tag
 from ragtriage.publish.page.parts import badge, heads, hint, row_head, table
 from ragtriage.publish.page.texts import attribute, cell, ids, line, values
 
-_REQUIREMENTS = 30
+_REQUIREMENTS = 10
 _CLAIMS = 50
 _TEXTS = 5
 _SIGNS = {"ok": "✓ ", "lost": "✗ ", "no": "○ ", "unknown": "? "}
@@ -74,11 +74,14 @@ def _body(case: CaseEntry, run: RunEntry) -> Iterable[Html]:
 
 
 def _paths(case: CaseEntry, k: int) -> Html:
-    shown, rest = first(wording.lost_first(case), _REQUIREMENTS)
+    shown = wording.lost_first(case)[:_REQUIREMENTS]
+    rest = len(case["evidence"]) - len(shown) + case["evidence_omitted"]
     alone = len(case["evidence"]) == 1
     paths = [_path(row, k, alone=alone) for row in shown]
     if rest:
-        paths.append(hint(f"{rest} requirements in ", tag("code", "evidence/*.parquet"), "."))
+        paths.append(
+            hint(f"{rest:,} more requirements in ", tag("code", "evidence/*.parquet"), ".")
+        )
     return join(paths)
 
 
