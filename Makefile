@@ -26,7 +26,7 @@ lint: $(READY)
 	@$(RUN)/lint-imports
 
 end-to-end: $(READY)
-	@$(RUN)/pytest -q -m end_to_end
+	@$(RUN)/pytest -q -m end_to_end -n auto --dist loadfile
 
 bench: $(READY)
 	@$(RUN)/python -m tests.benchmarks.whole_run --cases $(or $(N),1000000)
