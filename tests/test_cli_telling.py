@@ -291,6 +291,8 @@ def test_of_several_systems_each_failure_says_whose(
     assert "good: q1: unprepared: no answer label" in titles
     summary = on_github.read_text(encoding="utf-8")
     assert summary.count("**System:**") == 2
+    assert "set aside: rows of other systems (2)" in summary
+    assert "unknown fields" not in summary
     root = checked(Path("j.xml").read_text(encoding="utf-8"))
     tests = [(one.attrib["classname"], one.attrib["name"]) for one in root.iter("testcase")]
     assert len(tests) == len(set(tests)) == 8

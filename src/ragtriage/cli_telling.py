@@ -133,7 +133,8 @@ class Telling:
 
         `systems`: whose each run is, where there are several.
         """
-        whose = list(zip(systems or [None] * len(runs), runs, strict=True))
+        names: list[str | None] = [*systems] if systems else [None for _ in runs]
+        whose = list(zip(names, runs, strict=True))
         if self._junit is not None:
             from ragtriage.publish import junit  # noqa: PLC0415 - only for real work
 
