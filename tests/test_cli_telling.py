@@ -11,6 +11,7 @@ import pytest
 
 from ragtriage import cli_output
 from ragtriage.cli_output import shows_color
+from ragtriage.publish.fitting import COMMENT, utf16
 from tests.publish.test_github import obeyed, undone
 from tests.publish.test_junit import checked
 from tests.support import Command, Record, Writer
@@ -297,3 +298,25 @@ def test_of_several_systems_each_failure_says_whose(
     tests = [(one.attrib["classname"], one.attrib["name"]) for one in root.iter("testcase")]
     assert len(tests) == len(set(tests)) == 8
     assert (f"ragtriage.gates.{bad}", "recall >= 0.9") in tests
+
+
+def test_markdown_of_several_reports_fits_one_comment(
+    cli: Command, written: Writer, tmp_path: Path
+) -> None:
+    long = {"question": "q & <b> " * 400, "answer": "a|" * 3000}
+    records = [FAILS | long | {"case_id": f"c{n}"} for n in range(60)]
+    path = written(records)
+    assert cli("evaluate", path, "--run-id", "base", "--out", tmp_path / "r").code == 0
+    both = ("--baseline", tmp_path / "r" / "base", "--out", tmp_path / "r", "--run-id", "new")
+    shown = cli("evaluate", path, *both)
+    assert shown.out.count("# ragtriage") == 2
+    assert utf16(shown.out) <= COMMENT
+    given = two_systems(tmp_path, "bad")
+    (tmp_path / "qrels").write_text(
+        "".join(f"q{n}{'x' * 600} 0 d 1\n" for n in range(40)), encoding="utf-8"
+    )
+    rows = [f"q{n}{'x' * 600} Q0 z 1 2.0 {s}\n" for s in "abcdef" for n in range(40)]
+    (tmp_path / "run").write_text("".join(rows), encoding="utf-8")
+    shown = cli("evaluate", *given)
+    assert shown.out.count("**System:**") == 6
+    assert COMMENT / 2 < utf16(shown.out) <= COMMENT

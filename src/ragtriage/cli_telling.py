@@ -5,8 +5,9 @@ Prints and calls what renders; no command is defined here and nothing is decided
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -70,10 +71,16 @@ class Telling:
         if self._shown == "json":
             reports = {name: report for name, (report, _, _) in runs.items()}
             print_report(rendered({"systems": reports}, self._shown))
-        for name, (report, _, timings) in runs.items():
-            if self._shown != "json":
-                text = rendered(report, self._shown, self._detail, timings)
-                print_report(_headed(name, text, self._shown))
+        else:
+            from ragtriage.publish.fitting import utf16  # noqa: PLC0415 - only for real work
+
+            def one(name: str, room: int) -> str:
+                report, _, timings = runs[name]
+                room -= utf16(_headed(name, "", self._shown))
+                text = rendered(report, self._shown, self._detail, timings, limit=room)
+                return _headed(name, text, self._shown)
+
+            self._print([partial(one, name) for name in runs])
         from ragtriage.publish.escape import terminal  # noqa: PLC0415 - only for real work
 
         codes = []
@@ -96,10 +103,12 @@ class Telling:
             print_report(rendered({**report, "baseline": comparison}, self._shown))
         else:
             apart = "" if self._detail == "quiet" else "\n"
-            print_report(
-                rendered_comparison(comparison, self._shown, self._detail)
-                + apart
-                + rendered(report, self._shown, self._detail)
+            shown, detail = self._shown, self._detail
+            self._print(
+                [
+                    lambda n: rendered_comparison(comparison, shown, detail, limit=n - 1) + apart,
+                    lambda n: rendered(report, shown, detail, limit=n),
+                ]
             )
         self._where(report, path)
         code = self._code(report)
@@ -155,6 +164,13 @@ class Telling:
                 text = markdown.render(report)
                 texts.append(text if name is None else _headed(name, text, "markdown"))
             self._summary(texts)
+
+    def _print(self, texts: list[Callable[[int], str]]) -> None:
+        """Texts below each other on stdout; Markdown is one comment, however many there are."""
+        from ragtriage.publish.fitting import shared  # noqa: PLC0415 - only for real work
+
+        made = shared(texts) if self._shown == "markdown" else [text(0) for text in texts]
+        print_report("".join(made))
 
     def _summary(self, texts: list[str]) -> None:
         from ragtriage.publish import github  # noqa: PLC0415 - only for real work
