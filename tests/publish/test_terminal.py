@@ -121,8 +121,9 @@ def test_the_funnel_counts_what_was_lost_at_each_step(report: Report) -> None:
 
 def test_quiet_is_the_verdict_and_the_failed_gates(report: Report) -> None:
     lines = terminal.render(report, color=False, width=200, detail="quiet").splitlines()
-    assert len(lines) == 3
-    assert lines[1].startswith("  ✗ recall@5[split=test] >= 0.9: 0.7")
+    assert len(lines) == 4
+    assert lines[1] == "! 3 lines set aside in rejects/: not in these numbers"
+    assert lines[2].startswith("  ✗ recall@5[split=test] >= 0.9: 0.7")
 
 
 @pytest.mark.parametrize("width", [40, 80, 100, 250])
