@@ -11,7 +11,8 @@ import pytest
 
 from ragtriage import cli_output
 from ragtriage.cli_output import shows_color
-from tests.publish.test_github import obeyed
+from ragtriage.publish.fitting import COMMENT, utf16
+from tests.publish.test_github import obeyed, undone
 from tests.publish.test_junit import checked
 from tests.support import Command, Record, Writer
 
@@ -93,6 +94,11 @@ def test_junit_is_written_where_the_user_says_and_over_our_own_alone(
     cli(*asked, "none/j.xml").refuses("--junit", "no folder none")
     Path("empty.xml").touch()
     assert cli(*asked, "empty.xml").code == 0
+
+
+def test_junit_needs_a_file_not_a_folder(cli: Command, written: Writer, tmp_path: Path) -> None:
+    shown = cli("evaluate", written([PASSES]), "--junit", str(tmp_path), "--no-write")
+    shown.refuses(f"--junit: {tmp_path}: is a folder; name a file in it")
 
 
 def test_junit_is_never_written_into_a_run(cli: Command, written: Writer) -> None:
@@ -258,3 +264,59 @@ def test_colour_only_on_a_terminal_that_wants_it(
     assert shows_color(terminal) is color
     terminal.isatty = lambda: False
     assert not shows_color(terminal)
+
+
+def two_systems(tmp_path: Path, second: str) -> tuple[str, ...]:
+    """TREC judgements, and a run of two systems of which the second finds nothing."""
+    (tmp_path / "qrels").write_text("q1 0 d1 1\nq2 0 d2 1\n", encoding="utf-8")
+    rows = [
+        f"q{n} Q0 {'d' if system == 'good' else 'x'}{n} 1 2.0 {system}\n"
+        for system in ("good", second)
+        for n in (1, 2)
+    ]
+    (tmp_path / "run").write_text("".join(rows), encoding="utf-8")
+    return "--from", "trec", "--cases", "qrels", "--trace", "run", *GATE, "--no-write"
+
+
+def test_of_several_systems_each_failure_says_whose(
+    cli: Command, tmp_path: Path, on_github: Path
+) -> None:
+    bad = "bad]]>::error::"
+    shown = cli("evaluate", *two_systems(tmp_path, bad), "--quiet", "--junit", "j.xml")
+    assert shown.code == 1
+    plain = [line for line in shown.err.splitlines() if "gate failed" in line and line[:2] != "::"]
+    assert [line.split(": gate failed")[0] for line in plain] == [bad]
+    titles = [undone(line.split("title=")[1].split("::")[0]) for line in obeyed(shown.err)]
+    assert f"ragtriage: {bad}: 2 of 2 cases did not pass: 2 retrieval" in titles
+    assert f"{bad}: q1: retrieval: never retrieved" in titles
+    assert "good: q1: unprepared: no answer label" in titles
+    summary = on_github.read_text(encoding="utf-8")
+    assert summary.count("**System:**") == 2
+    assert "set aside: rows of other systems (2)" in summary
+    assert "unknown fields" not in summary
+    root = checked(Path("j.xml").read_text(encoding="utf-8"))
+    tests = [(one.attrib["classname"], one.attrib["name"]) for one in root.iter("testcase")]
+    assert len(tests) == len(set(tests)) == 8
+    assert (f"ragtriage.gates.{bad}", "recall >= 0.9") in tests
+
+
+def test_markdown_of_several_reports_fits_one_comment(
+    cli: Command, written: Writer, tmp_path: Path
+) -> None:
+    long = {"question": "q & <b> " * 400, "answer": "a|" * 3000}
+    records = [FAILS | long | {"case_id": f"c{n}"} for n in range(60)]
+    path = written(records)
+    assert cli("evaluate", path, "--run-id", "base", "--out", tmp_path / "r").code == 0
+    both = ("--baseline", tmp_path / "r" / "base", "--out", tmp_path / "r", "--run-id", "new")
+    shown = cli("evaluate", path, *both)
+    assert shown.out.count("# ragtriage") == 2
+    assert utf16(shown.out) <= COMMENT
+    given = two_systems(tmp_path, "bad")
+    (tmp_path / "qrels").write_text(
+        "".join(f"q{n}{'x' * 600} 0 d 1\n" for n in range(40)), encoding="utf-8"
+    )
+    rows = [f"q{n}{'x' * 600} Q0 z 1 2.0 {s}\n" for s in "abcdef" for n in range(40)]
+    (tmp_path / "run").write_text("".join(rows), encoding="utf-8")
+    shown = cli("evaluate", *given)
+    assert shown.out.count("**System:**") == 6
+    assert COMMENT / 2 < utf16(shown.out) <= COMMENT

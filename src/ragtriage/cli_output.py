@@ -54,21 +54,26 @@ def _harmless(text: str) -> str:
     return no_commands(text) if is_github() else text
 
 
-def rendered_comparison(report: Any, shown: str, detail: Detail = "normal") -> str:
-    """A comparison in the format that was asked for."""
+def rendered_comparison(report: Any, shown: str, detail: Detail = "normal", **limit: int) -> str:
+    """A comparison in the format that was asked for; `limit`: of Markdown, where not its own."""
     from ragtriage.publish.formats import render_comparison  # noqa: PLC0415 - only for real work
 
-    return render_comparison(report, shown, color=shows_color(sys.stdout), detail=detail)
+    color = shows_color(sys.stdout)
+    return render_comparison(report, shown, color=color, detail=detail, **limit)
 
 
 def rendered(
-    report: Any, shown: str, detail: Detail = "normal", timings: dict[str, float] | None = None
+    report: Any,
+    shown: str,
+    detail: Detail = "normal",
+    timings: dict[str, float] | None = None,
+    **limit: int,
 ) -> str:
-    """A run in the format that was asked for."""
+    """A run in the format that was asked for; `limit`: of Markdown, where not its own."""
     from ragtriage.publish.formats import render  # noqa: PLC0415 - only for real work
 
     color = shows_color(sys.stdout)
-    return render(report, shown, color=color, detail=detail, timings=timings)
+    return render(report, shown, color=color, detail=detail, timings=timings, **limit)
 
 
 def say_mapping(run: Any) -> None:

@@ -5,8 +5,9 @@ Prints and calls what renders; no command is defined here and nothing is decided
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -66,18 +67,26 @@ class Telling:
 
     def several(self, runs: dict[str, tuple[Any, Any, dict[str, float]]]) -> int:
         """An evaluation of each system, under its name; the worst of their exit codes."""
-        self._machines([report for report, _, _ in runs.values()], [])
+        self._machines([report for report, _, _ in runs.values()], [], list(runs))
         if self._shown == "json":
             reports = {name: report for name, (report, _, _) in runs.items()}
             print_report(rendered({"systems": reports}, self._shown))
-        for name, (report, _, timings) in runs.items():
-            if self._shown != "json":
-                text = rendered(report, self._shown, self._detail, timings)
-                print_report(_headed(name, text, self._shown))
+        else:
+            from ragtriage.publish.fitting import utf16  # noqa: PLC0415 - only for real work
+
+            def one(name: str, room: int) -> str:
+                report, _, timings = runs[name]
+                room -= utf16(_headed(name, "", self._shown))
+                text = rendered(report, self._shown, self._detail, timings, limit=room)
+                return _headed(name, text, self._shown)
+
+            self._print([partial(one, name) for name in runs])
+        from ragtriage.publish.escape import terminal  # noqa: PLC0415 - only for real work
+
         codes = []
-        for report, path, _ in runs.values():
+        for name, (report, path, _) in runs.items():
             self._where(report, path)
-            codes.append(self._code(report))
+            codes.append(self._code(report, f"{terminal(name)}: "))
         return max(codes)
 
     def comparison(self, report: Any, path: Any) -> int:
@@ -94,10 +103,12 @@ class Telling:
             print_report(rendered({**report, "baseline": comparison}, self._shown))
         else:
             apart = "" if self._detail == "quiet" else "\n"
-            print_report(
-                rendered_comparison(comparison, self._shown, self._detail)
-                + apart
-                + rendered(report, self._shown, self._detail)
+            shown, detail = self._shown, self._detail
+            self._print(
+                [
+                    lambda n: rendered_comparison(comparison, shown, detail, limit=n - 1) + apart,
+                    lambda n: rendered(report, shown, detail, limit=n),
+                ]
             )
         self._where(report, path)
         code = self._code(report)
@@ -124,12 +135,19 @@ class Telling:
             kind = type(error).__name__
             self._write(junit.of_refusal(reason, kind, moment()))
 
-    def _machines(self, runs: list[Any], comparisons: list[Any]) -> None:
-        """The JUnit file before stdout, which may break; annotations and the summary, too."""
+    def _machines(
+        self, runs: list[Any], comparisons: list[Any], systems: list[str] | None = None
+    ) -> None:
+        """The JUnit file before stdout, which may break; annotations and the summary, too.
+
+        `systems`: whose each run is, where there are several.
+        """
+        names: list[str | None] = [*systems] if systems else [None for _ in runs]
+        whose = list(zip(names, runs, strict=True))
         if self._junit is not None:
             from ragtriage.publish import junit  # noqa: PLC0415 - only for real work
 
-            suites = [suite for report in runs for suite in junit.of_run(report)]
+            suites = [suite for name, report in whose for suite in junit.of_run(report, name)]
             suites += [suite for report in comparisons for suite in junit.of_comparison(report)]
             self._write(suites)
         self._told = True
@@ -139,10 +157,20 @@ class Telling:
 
             for line in [line for report in comparisons for line in github.of_comparison(report)]:
                 say_command(line)
-            for line in [line for report in runs for line in github.of_run(report)]:
+            for line in [line for name, report in whose for line in github.of_run(report, name)]:
                 say_command(line)
             texts = [compared.render(report) for report in comparisons]
-            self._summary(texts + [markdown.render(report) for report in runs])
+            for name, report in whose:
+                text = markdown.render(report)
+                texts.append(text if name is None else _headed(name, text, "markdown"))
+            self._summary(texts)
+
+    def _print(self, texts: list[Callable[[int], str]]) -> None:
+        """Texts below each other on stdout; Markdown is one comment, however many there are."""
+        from ragtriage.publish.fitting import shared  # noqa: PLC0415 - only for real work
+
+        made = shared(texts) if self._shown == "markdown" else [text(0) for text in texts]
+        print_report("".join(made))
 
     def _summary(self, texts: list[str]) -> None:
         from ragtriage.publish import github  # noqa: PLC0415 - only for real work
@@ -157,8 +185,10 @@ class Telling:
             say_mapping(report["run"])
         say_where(path)
 
-    def _code(self, report: Any) -> int:
+    def _code(self, report: Any, whose: str = "") -> int:
         """The exit code of a report, and why on stderr where it is not 0.
+
+        `whose`: what stands before each reason.
 
         Raises:
             InputError: the JUnit file could not be written; all else was told.
@@ -166,7 +196,7 @@ class Telling:
         from ragtriage.decision import Decision  # noqa: PLC0415 - only for real work
 
         for line in report["failures"]:
-            say(line)
+            say(f"{whose}{line}")
         if self._wrong is not None:
             raise self._wrong
         return Decision(tuple(report["failures"])).exit_code
@@ -193,6 +223,8 @@ class Telling:
         target = Path(self._junit)
         if not target.parent.is_dir():
             raise UsageError(f"--junit: {target}: no folder {target.parent}; make it first")
+        if target.is_dir():
+            raise UsageError(f"--junit: {target}: is a folder; name a file in it")
         if looks_like_run(str(target.parent)):
             raise UsageError(f"--junit: {target}: lies within a run, which is never written to")
         if not (target.is_file() and target.stat().st_size == 0):

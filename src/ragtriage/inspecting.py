@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from ragtriage.metrics import columns_for
-from ragtriage.read.trial import A_CORPUS, RECORDS_PRESET, Trial, trials
+from ragtriage.read.trial import A_CORPUS, RECORDS_PRESET, Trial, holds_nothing, trials
 from ragtriage.schemas.contracts import CONTRACTS
 
 _LABELS = {"required_ids", "required_groups", "grades"}
@@ -56,6 +56,7 @@ class Inspection:
     suggestions: dict[str, str] = field(default_factory=dict)
     also: list[str] = field(default_factory=list)
     command: str = ""
+    empty: bool = False
 
     def document(self) -> dict[str, Any]:
         """As JSON has it."""
@@ -71,7 +72,7 @@ def inspected(name: str, text_ids: tuple[str, ...] = ()) -> Inspection:
     tried = trials(name, text_ids)
     best = max(tried, key=_merit, default=None)
     if best is None:
-        return Inspection(name)
+        return Inspection(name, empty=holds_nothing(name))
     fields = set(best.fields)
     metrics = dict.fromkeys(c.metric.name for c in columns_for((10,)) if c.metric.observed(fields))
     return Inspection(
@@ -144,6 +145,9 @@ def told(found: Inspection) -> str:
 
 def _lines(found: Inspection) -> Iterator[str]:
     yield f"file        {found.file}"
+    if found.empty:
+        yield "fits        no case in it"
+        return
     if not found.command:
         why = f"{found.preset}, {found.why}; yet no record can be mapped" if found.preset else ""
         yield f"fits        {why or 'nothing we know'}"

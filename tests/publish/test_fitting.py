@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from ragtriage.publish import markdown
 from ragtriage.publish.comparison import markdown as compared
 from ragtriage.publish.document import Report
-from ragtriage.publish.fitting import COMMENT, Part, cut, fitted, utf8, utf16
+from ragtriage.publish.fitting import COMMENT, Part, cut, fitted, shared, utf8, utf16
 
 TABLE = "| a | b |\n| --- | --- |\n| 1 | 2 |\n| 3 | 4 |"
 
@@ -106,3 +106,14 @@ def test_a_huge_report_fits_a_comment(huge: Report) -> None:
 def test_the_same_report_may_be_longer_where_there_is_room(huge: Report) -> None:
     assert len(markdown.render(huge, limit=2_000_000)) > COMMENT
     assert compared.COMMENT == COMMENT
+
+
+@given(st.lists(st.integers(0, 300), min_size=1, max_size=8))
+def test_texts_below_each_other_share_one_limit(sizes: list[int]) -> None:
+    made = shared([lambda room, n=n: "x" * min(n, room) for n in sizes], 400)  # type: ignore[misc] # n is bound
+    assert sum(map(len, made)) <= 400
+    assert all(
+        len(text) == n for text, n in zip(made, sizes, strict=True) if n <= 400 // len(sizes)
+    )
+    if sum(sizes) <= 400:
+        assert [len(text) for text in made] == sizes

@@ -17,8 +17,11 @@ def broke(case: CaseEntry) -> str:
 
 
 def lost_first(case: CaseEntry, k: int, shown: Shown) -> str:
-    """`loans-1 lost at top 5: below cutoff`, the first loss; else the break point in words."""
-    for row in wording.lost_first(case)[:1]:
+    """`loans-1 lost at top 5: below cutoff`, the first loss; else the break point in words.
+
+    A case may lose evidence and yet stand at another stage: then that is what is said.
+    """
+    for row in wording.lost_first(case)[:1] if case["stage"] == "retrieval" else ():
         for step in wording.path(row, k):
             if step.state == "lost":
                 others = f" (or {len(row['ids']) - 1:,} more)" if len(row["ids"]) > 1 else ""

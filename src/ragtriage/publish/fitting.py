@@ -79,6 +79,23 @@ def fitted(parts: Sequence[Part], limit: int = COMMENT, measure: Measure = utf16
     return text if measure(text) <= limit else cut(text, limit, measure)
 
 
+def shared(
+    texts: Sequence[Callable[[int], str]], limit: int = COMMENT, measure: Measure = utf16
+) -> list[str]:
+    """Texts that stand below each other within one limit; each is made for the room it is given.
+
+    Short ones stay whole, long ones share what they leave.
+    """
+    made = [text(limit) for text in texts]
+    room, left = limit, len(made)
+    for place in sorted(range(len(made)), key=lambda n: measure(made[n])):
+        if measure(made[place]) > room // left:
+            made[place] = texts[place](room // left)
+        room -= measure(made[place])
+        left -= 1
+    return made
+
+
 def cut(text: str, limit: int, measure: Measure = utf16) -> str:
     """Whole lines from the start, and how many are left out."""
     lines = text.split("\n")

@@ -42,17 +42,19 @@ def _escaped(text: str) -> str:
     return shown.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
-def of_run(report: Report) -> list[str]:
+def of_run(report: Report, system: str | None = None) -> list[str]:
     """The failed gates as one error; the first cases that did not pass, at their lines.
 
-    Cases are errors where the run failed, else warnings.
+    Cases are errors where the run failed, else warnings. `system`: whose run it is, where one
+    command evaluates several.
     """
     failures = report["failures"]
-    title = f"ragtriage: {wording.verdict(report)}"
+    whose = "" if system is None else f"{system}: "
+    title = f"ragtriage: {whose}{wording.verdict(report)}"
     told = [command("error", "\n".join(failures), title=title)] if failures else []
     failing = [case for case in report["cases"] if case["stage"] != "pass"][:SHOWN]
     k = report["run"]["cutoffs"][0]
-    told += [_case("error" if failures else "warning", case, k) for case in failing]
+    told += [_case("error" if failures else "warning", case, k, whose) for case in failing]
     rest = report["run"]["n_cases"] - report["run"]["n_pass"] - len(failing)
     if rest > 0:
         more = f"{wording.count(rest, 'more case')} did not pass"
@@ -84,7 +86,7 @@ def of_refusal(reason: str) -> list[str]:
     return told or [command("error", reason.strip(), title="ragtriage")]
 
 
-def _case(kind: str, case: CaseEntry, k: int) -> str:
+def _case(kind: str, case: CaseEntry, k: int, whose: str) -> str:
     missing, rest = first(case["missing"] or [], 5)
     lines = [
         f"missing {', '.join(missing)} {rest}".rstrip() if missing else "",
@@ -96,7 +98,7 @@ def _case(kind: str, case: CaseEntry, k: int) -> str:
         case["next_check"] or "",
     ]
     text = "\n".join(line for line in lines if line) or case_words.broke(case)
-    title = f"{case['case_id']}: {case_words.broke(case)}"
+    title = f"{whose}{case['case_id']}: {case_words.broke(case)}"
     return command(kind, text, **_at(case["source_file"], case["line"]), title=title)
 
 

@@ -47,8 +47,12 @@ class Suite:
     note: str = ""
 
 
-def of_run(report: Report) -> list[Suite]:
-    """A suite of the gates, and of whether anything was run; a suite of the cases."""
+def of_run(report: Report, system: str | None = None) -> list[Suite]:
+    """A suite of the gates, and of whether anything was run; a suite of the cases.
+
+    `system`: whose run it is, where one command evaluates several: readers tell tests apart by
+    the names of suite and test.
+    """
     run = report["run"]
     nothing = NOTHING_RUN in report["failures"]
     ran = Test(
@@ -59,16 +63,23 @@ def of_run(report: Report) -> list[Suite]:
     )
     about = {name: str(value) for name, value in wording.facts(report)}
     about |= {"run": run["run_id"], "verdict": wording.verdict(report), "status": run["status"]}
+    whose = {} if system is None else {"system": system}
+    suffix = "" if system is None else f".{system}"
     failing = [case for case in report["cases"] if case["stage"] != "pass"]
     total, k = run["n_cases"] - run["n_pass"], run["cutoffs"][0]
     kind: Kind = "failure" if report["failures"] else "skipped"
     return [
-        Suite("ragtriage.gates", run["started"], [ran, *map(_gate, report["gates"])], about),
         Suite(
-            "ragtriage.cases",
+            f"ragtriage.gates{suffix}",
+            run["started"],
+            [ran, *map(_gate, report["gates"])],
+            whose | about,
+        ),
+        Suite(
+            f"ragtriage.cases{suffix}",
             run["started"],
             [_case(case, k, kind) for case in failing[:CASES]],
-            {"cases": f"{run['n_cases']:,}", "cases that did not pass": f"{total:,}"},
+            whose | {"cases": f"{run['n_cases']:,}", "cases that did not pass": f"{total:,}"},
             _left_out(total - min(len(failing), CASES), "that did not pass"),
         ),
     ]
@@ -172,7 +183,7 @@ def _suite(suite: Suite, place: int) -> ET.Element:
         {
             "id": str(place),
             "package": "ragtriage",
-            "name": suite.name,
+            "name": terminal(suite.name, _NAME),
             "timestamp": terminal(suite.started.removesuffix("Z")),
             "hostname": "localhost",
             "tests": str(len(kinds)),
@@ -187,7 +198,7 @@ def _suite(suite: Suite, place: int) -> ET.Element:
         told = {"name": terminal(name, _NAME), "value": terminal(value, _MESSAGE)}
         ET.SubElement(properties, "property", told)
     for test in suite.tests:
-        element.append(_test(test, suite.name))
+        element.append(_test(test, terminal(suite.name, _NAME)))
     ET.SubElement(element, "system-out").text = suite.note
     ET.SubElement(element, "system-err").text = ""
     return element

@@ -126,8 +126,13 @@ class Outcome:
         ]
         if self.request.no_text:
             notes.append(NO_TEXT)
-        if self.given.dropped:
-            first = list(self.given.dropped.items())[:10]
+        # What readers leave out beside fields stands in brackets.
+        beside = {name for name in self.given.dropped if name[:1] == "(" and name[-1:] == ")"}
+        notes += [
+            f"set aside: {name[1:-1]} ({self.given.dropped[name]:,})" for name in sorted(beside)
+        ]
+        if fields := [each for each in self.given.dropped.items() if each[0] not in beside]:
+            first = fields[:10]
             names = ", ".join(f"{name} ({n:,})" for name, n in first)
             why = "--extra ignore" if not self.presets else f"--from {self._preset_names()}"
             notes.append(f"unknown fields set aside ({why}): {names}")

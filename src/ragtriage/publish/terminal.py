@@ -43,13 +43,15 @@ def render(
 ) -> str:
     """The report in at most `width` columns; without a single escape code unless `color`.
 
-    `detail`: quiet is the verdict and failed gates alone; verbose adds slices, every metric, every
-    case that the report has, inputs and `timings`.
+    `detail`: quiet is the verdict, what was set aside and failed gates alone; verbose adds
+    slices, every metric, every case that the report has, inputs and `timings`.
     """
 
     def show(console: Console) -> None:
         if detail == "quiet":
             _verdict(console, report)
+            if aside := wording.set_aside(report["run"]):
+                console.print(Text("! ", WARN).append_text(sentence(aside)))
             failed_gates(console, report["gates"])
         elif detail == "verbose":
             _show(console, report, ALL)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rich.console import Console
 from rich.text import Text
 
 from ragtriage.publish import wording
 from ragtriage.publish.document import Report
 from ragtriage.publish.escape import first, terminal
-from ragtriage.publish.terminal_parts import print_table, sentence, text
+from ragtriage.publish.terminal_parts import HEAD, ROOM, print_table, sentence, text
 
 VALUES = 50
 
@@ -28,7 +30,10 @@ def show(console: Console, report: Report, timings: dict[str, float]) -> None:
             for line in shown
         ]
         title = f"By {terminal(name, 40)} (passed{', ' if means else ''}{means})"
-        print_table(console, title, tuple(range(1, 2 + len(columns))), rows)
+        if _fits(rows, console.width):
+            print_table(console, title, tuple(range(1, 2 + len(columns))), rows)
+        else:
+            _stacked(console, name, columns, shown)
         if rest:
             console.print(Text(f"{rest} in summary.parquet"))
     _findings(console, report)
@@ -37,6 +42,29 @@ def show(console: Console, report: Report, timings: dict[str, float]) -> None:
     print_table(console, "Timings (seconds)", (1,), steps)
     console.print()
     console.print(sentence(f"Cannot tell: {' '.join(report['limits'])}"))
+
+
+def _fits(rows: list[list[Text]], width: int) -> bool:
+    """Whether the columns of numbers stand side by side unbroken, with room for the stages."""
+    columns = [*zip(*rows, strict=True)][:-1]
+    widest: list[int] = [max(cell.cell_len for cell in column) + 2 for column in columns]
+    return sum(widest) + ROOM <= width
+
+
+def _stacked(
+    console: Console, name: str, columns: list[str], lines: Sequence[wording.SliceLine]
+) -> None:
+    """A paragraph a value, where a table would break words and numbers apart."""
+    console.print()
+    console.print(Text(f"By {terminal(name, 40)}", HEAD))
+    for line in lines:
+        means = [
+            f"{column} {mean} (n {over})"
+            for column, (mean, over) in zip(columns, line.cells, strict=True)
+            if over
+        ]
+        told = "; ".join(each for each in (f"{line.passed} passed", line.mix, *means) if each)
+        console.print(text(line.value).append("  ").append_text(sentence(told)))
 
 
 def _findings(console: Console, report: Report) -> None:

@@ -18,6 +18,7 @@ from ragtriage.publish.escape import first, terminal
 
 GATES = 10
 NARROW = 80
+ROOM = 14
 BAD, GOOD, WARN, SOFT, HEAD = "bold red", "green", "yellow", "dim", "bold"
 
 
@@ -59,11 +60,34 @@ def print_table(console: Console, title: str, right: Sequence[int], rows: list[l
     console.print()
     console.print(Text(title, HEAD))
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0), pad_edge=False)
+    whole = _whole(rows, console.width)
     for column in range(len(rows[0])):
-        table.add_column(justify="right" if column in right else "left", overflow="fold")
+        table.add_column(
+            justify="right" if column in right else "left",
+            overflow="fold",
+            no_wrap=column in whole,
+        )
     for row in rows:
         table.add_row(*row)
     console.print(table)
+
+
+def _whole(rows: list[list[Text]], width: int) -> set[int]:
+    """The columns of single words that need not be broken, narrow ones first.
+
+    Those of several words keep `ROOM` each: they wrap between words.
+    """
+    columns = [list(column) for column in zip(*rows, strict=True)]
+    widest = [max(cell.cell_len for cell in column) + 2 for column in columns]
+    words = [n for n, column in enumerate(columns) if not any(" " in c.plain for c in column)]
+    room = width - sum(min(widest[n], ROOM) for n in range(len(columns)) if n not in words)
+    whole: set[int] = set()
+    for n in sorted(words, key=lambda n: widest[n]):
+        rest = sum(min(widest[m], ROOM) for m in words if m != n and m not in whole)
+        if sum(widest[m] for m in whole) + widest[n] + rest > room:
+            break
+        whole.add(n)
+    return whole
 
 
 def gate_lines(console: Console, rows: Sequence[GateRow]) -> None:

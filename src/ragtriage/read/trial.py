@@ -72,6 +72,17 @@ def trials(name: str, text_ids: tuple[str, ...] = ()) -> list[Trial]:
     return done
 
 
+def holds_nothing(name: str) -> bool:
+    """Whether a file is empty: blank, an array of none, or a header line alone."""
+    sample = _sample(name)
+    if sample.records or sample.file.format in ("folder", "parquet"):
+        return sample.file.format == "parquet" and not sample.records
+    text = sample.head.removeprefix(b"\xef\xbb\xbf").strip()
+    if sample.file.format in ("csv", "tsv"):
+        return b"\n" not in text and b"\r" not in text
+    return "".join(text.decode("utf-8", "replace").split()) in ("", "[]")
+
+
 def _sample(name: str) -> Sample:
     if os.path.isdir(name):
         return Sample(InputFile(name, Path(name), "folder"), b"", [])
@@ -193,10 +204,14 @@ def _by_batch(batch: Batch | None, trial: Trial) -> None:
     trial.reasons = list(dict.fromkeys(_reason(p) for p in batch.broken.values()))[:5]
     repeated = [name for name, n in ids.items() if n > 1]
     if repeated:
+        alone = len(repeated) < len(ids)
+        left = "" if alone else "; none is, so that nothing would be left to evaluate"
         trial.reasons.append(
             f"{len(repeated):,} {_TWICE}, {repeated[0]!r} for one: of repeated trials keep one"
+            + left
         )
-    trial.broken_ids = bool(batch.broken) or bool(repeated)
+    # Where every row would be set aside, nobody is told to do so.
+    trial.broken_ids = len(repeated) < len(ids) and bool(batch.broken or repeated)
 
 
 def _reason(problem: str | Fault) -> str:

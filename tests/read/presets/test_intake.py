@@ -381,7 +381,7 @@ def test_inspect_says_so_where_nothing_fits(cli: Command, written: Writer) -> No
     for content, name in (
         (b"\x00\x01 nothing", "x.bin"),
         (b'[{"a": 1}]', "x.json"),
-        (b"", "e.csv"),
+        (b"x", "e.jsonl"),
     ):
         shown = cli("inspect", written(content, name))
         assert shown.code == 2, shown.out
@@ -400,3 +400,32 @@ def test_the_readme_shows_what_inspect_says(cli: Command, monkeypatch: pytest.Mo
     lines = ("fits  " + excerpt.partition("```")[0]).splitlines()
     shown = cli("inspect", "data/formats/samples.csv").out.splitlines()
     assert [line for line in shown if line in lines] == [line for line in lines if line != "\u2026"]
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.jsonl", b""),
+        ("a.jsonl", b"\n \n"),
+        ("a.json", b" [ ]\n"),
+        ("a.csv", b""),
+        ("a.csv", b"case_id,required_ids\n"),
+    ],
+)
+def test_inspect_says_that_a_file_holds_no_case(
+    cli: Command, written: Writer, name: str, content: bytes
+) -> None:
+    shown = cli("inspect", written(content, name))
+    assert shown.code == 2
+    assert "no case in it" in shown.out
+    assert "--map" not in shown.out
+
+
+def test_inspect_does_not_propose_to_set_every_record_aside(cli: Command, written: Writer) -> None:
+    record = {"system": "a", "required_ids": ["a"], "retrieved_ids": ["a"]}
+    twice = [record | {"case_id": "c1"}, record | {"case_id": "c1", "system": "b"}]
+    told = cli("inspect", written(jsonl(*twice), "twice.jsonl")).out
+    assert "nothing would be left to evaluate" in told
+    assert "quarantine" not in told
+    told = cli("inspect", written(jsonl(*twice, record | {"case_id": "c2"}), "some.jsonl")).out
+    assert told.rstrip().endswith("--on-invalid quarantine")
