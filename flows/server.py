@@ -22,7 +22,7 @@ from ragtriage.runner import DASK, Runner
 from ragtriage.sharding.run import check_shardable
 
 _SECONDS = 5
-_HELP = """start one and name it:
+_HELP = """start a server and name it:
   prefect server start
   export PREFECT_API_URL=http://127.0.0.1:4200/api"""
 

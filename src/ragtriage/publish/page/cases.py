@@ -80,7 +80,11 @@ def _paths(case: CaseEntry, k: int) -> Html:
     paths = [_path(row, k, alone=alone) for row in shown]
     if rest:
         paths.append(
-            hint(f"and {rest:,} more requirements in ", tag("code", "evidence/*.parquet"), ".")
+            hint(
+                f"and {rest:,} more requirement{'s'[: rest > 1]} in ",
+                tag("code", "evidence/*.parquet"),
+                ".",
+            )
         )
     return join(paths)
 
