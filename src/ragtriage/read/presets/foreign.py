@@ -16,6 +16,7 @@ import polars as pl
 from ragtriage.errors import InputError
 from ragtriage.read.batches import WHITE, Batch, Reader, skip_bom
 from ragtriage.read.delimited import delimited_reader
+from ragtriage.read.faults import SURROGATE, Fault
 from ragtriage.read.files import InputFile
 from ragtriage.read.json_array import read_json_array
 from ragtriage.read.jsonl import read_jsonl
@@ -39,6 +40,10 @@ class Written(float):
         return self.text
 
 
+class SurrogateError(ValueError):
+    """JSON that holds an escaped lone surrogate, which no text can."""
+
+
 @dataclass(frozen=True, slots=True)
 class Foreign:
     """One record of a file.
@@ -50,7 +55,7 @@ class Foreign:
     line: int
     raw: bytes
     value: Any = None
-    problem: str = ""
+    problem: str | Fault = ""
     blank: int = 0
     other: bool = False
 
@@ -60,17 +65,23 @@ def parse(text: bytes | str) -> Any:
 
     Raises:
         ValueError: not JSON, nested too deeply, or a key is given twice.
+        SurrogateError: it escapes half a character.
     """
     try:
-        return json.loads(
+        value = json.loads(
             text,
             parse_float=Written,
             parse_int=_integer,
             parse_constant=lambda _name: None,
             object_pairs_hook=_members,
         )
+        if (b"\\u" if isinstance(text, bytes) else "\\u") in text:  # type: ignore[operator]
+            json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise SurrogateError(SURROGATE) from None
     except RecursionError:
         raise ValueError("nested too deeply") from None
+    return value
 
 
 def _integer(digits: str) -> int | Written:
@@ -120,6 +131,8 @@ def document(stream: BinaryIO, file: InputFile) -> Any:
     data = stream.read()
     try:
         return parse(skip_bom(data[:4], file) + data[4:])
+    except SurrogateError as error:
+        raise InputError(f"{file.name}: record: {error} [encoding]") from None
     except ValueError as error:
         line = getattr(error, "lineno", 1)
         raise InputError(
@@ -162,6 +175,8 @@ def _of_batches(batches: Iterator[Batch]) -> Iterator[Foreign]:
                 continue
             try:
                 yield Foreign(number, raw, parse(line))
+            except SurrogateError:
+                yield Foreign(number, raw, problem=Fault("record", "encoding", SURROGATE))
             except UnicodeDecodeError:
                 yield Foreign(number, raw, problem="not valid UTF-8 text; save the file as UTF-8")
             except ValueError as error:
