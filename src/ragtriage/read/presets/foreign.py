@@ -23,6 +23,7 @@ from ragtriage.read.jsonl import read_jsonl
 from ragtriage.read.presets.nested import read_nested
 
 _ROWS = 5_000
+_UTF8 = "not valid UTF-8 text; save the file as UTF-8"
 
 
 class Written(float):
@@ -40,8 +41,12 @@ class Written(float):
         return self.text
 
 
-class SurrogateError(ValueError):
-    """JSON that holds an escaped lone surrogate, which no text can."""
+class BrokenRuleError(ValueError):
+    """JSON that can be parsed and breaks a rule of its own."""
+
+    def __init__(self, rule: str, why: str) -> None:
+        super().__init__(why)
+        self.rule = rule
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +69,8 @@ def parse(text: bytes | str) -> Any:
     """JSON with numbers as written, `NaN` and infinities as null.
 
     Raises:
-        ValueError: not JSON, nested too deeply, or a key is given twice.
-        SurrogateError: it escapes half a character.
+        ValueError: not JSON, or nested too deeply.
+        BrokenRuleError: it escapes half a character, or gives a key twice.
     """
     try:
         value = json.loads(
@@ -78,7 +83,7 @@ def parse(text: bytes | str) -> Any:
         if (b"\\u" if isinstance(text, bytes) else "\\u") in text:  # type: ignore[operator]
             json.dumps(value, ensure_ascii=False).encode()
     except UnicodeEncodeError:
-        raise SurrogateError(SURROGATE) from None
+        raise BrokenRuleError("encoding", SURROGATE) from None
     except RecursionError:
         raise ValueError("nested too deeply") from None
     return value
@@ -94,7 +99,8 @@ def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(members) != len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"the key {twice!r} is given more than once; keep one")
+        why = f"the key {twice!r} is given more than once; keep one"
+        raise BrokenRuleError("duplicate-key", why)
     return members
 
 
@@ -131,8 +137,11 @@ def document(stream: BinaryIO, file: InputFile) -> Any:
     data = stream.read()
     try:
         return parse(skip_bom(data[:4], file) + data[4:])
-    except SurrogateError as error:
-        raise InputError(f"{file.name}: record: {error} [encoding]") from None
+    except BrokenRuleError as error:
+        raise InputError(f"{file.name}: record: {error} [{error.rule}]") from None
+    except UnicodeDecodeError as error:
+        line = 1 + data.count(b"\n", 0, error.start)
+        raise InputError(f"{file.name}:{line}: record: {_UTF8} [encoding]") from None
     except ValueError as error:
         line = getattr(error, "lineno", 1)
         raise InputError(
@@ -175,10 +184,10 @@ def _of_batches(batches: Iterator[Batch]) -> Iterator[Foreign]:
                 continue
             try:
                 yield Foreign(number, raw, parse(line))
-            except SurrogateError:
-                yield Foreign(number, raw, problem=Fault("record", "encoding", SURROGATE))
+            except BrokenRuleError as error:
+                yield Foreign(number, raw, problem=Fault("record", error.rule, str(error)))
             except UnicodeDecodeError:
-                yield Foreign(number, raw, problem="not valid UTF-8 text; save the file as UTF-8")
+                yield Foreign(number, raw, problem=Fault("record", "encoding", _UTF8))
             except ValueError as error:
                 yield Foreign(number, raw, problem=f"not valid JSON ({error}); correct it")
 
