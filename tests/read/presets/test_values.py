@@ -207,3 +207,7 @@ def test_a_document_comes_in_pieces() -> None:
     rows = ",".join(f'{{"n": {n}}}' for n in range(1000))
     content = f'{{"head": "{"x" * (2 << 20)}", "rows": [{rows}]}}'.encode()
     assert [line for _, line in _nested(content, "rows")][::999] == [b'{"n": 0}', b'{"n": 999}']
+
+
+def test_a_place_that_no_list_has_leads_nowhere() -> None:
+    assert dig({"a": [1]}, f"a[{'9' * 5000}]") == (False, None)

@@ -13,7 +13,7 @@ from ragtriage.read.presets.values import opened, shown
 
 Members = dict[str, Any]
 _DOCUMENTS = "retrieval.documents"
-_NUMBERED = re.compile(r"retrieval\.documents\.(\d+)\.document\.(\w+)")
+_NUMBERED = re.compile(r"retrieval\.documents\.(\d{1,18})\.document\.(\w+)")
 _TRULENS = "ai.observability."
 _KINDS = {"retrieval": "RETRIEVER", "record_root": "CHAIN", "generation": "LLM"}
 
