@@ -211,3 +211,9 @@ def test_a_document_comes_in_pieces() -> None:
 
 def test_a_place_that_no_list_has_leads_nowhere() -> None:
     assert dig({"a": [1]}, f"a[{'9' * 5000}]") == (False, None)
+
+
+def test_a_literal_of_many_numbers_keeps_their_spelling() -> None:
+    # Without the None this is JSON; with it each number was looked for from the start.
+    read = values.opened("required_ids", f"[{'1.50, ' * 20_000}None]")
+    assert (str(read[0]), str(read[-2]), read[-1]) == ("1.50", "1.50", None)

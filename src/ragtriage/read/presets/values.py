@@ -128,16 +128,19 @@ def _of_node(node: ast.AST, text: str) -> Any:
         value = node.value
         if isinstance(value, str | bool | int):
             return value
-        return (
-            Written(ast.get_source_segment(text, node) or repr(value))
-            if isinstance(value, float)
-            else None
-        )
+        return Written(_spelt(node, text) or repr(value)) if isinstance(value, float) else None
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         number = _of_node(node.operand, text)
         plain = isinstance(number, int) and not isinstance(number, bool)
         return -number if plain else Written(f"-{number}") if isinstance(number, Written) else None
     return None
+
+
+def _spelt(node: ast.Constant, text: str) -> str | None:
+    if text.isascii() and "\n" not in text:
+        # What the standard library does takes the whole text apart for each number.
+        return text[node.col_offset : node.end_col_offset]
+    return ast.get_source_segment(text, node)
 
 
 def _of_dict(node: ast.Dict, text: str) -> dict[str, Any] | None:
