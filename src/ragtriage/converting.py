@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from os import fspath
+from os.path import exists, samefile
 from typing import Any
 
 from ragtriage.admission import Admission
-from ragtriage.errors import InputError, InvalidRowsError
+from ragtriage.errors import InputError, InvalidRowsError, UsageError
 from ragtriage.folding import Progress
 from ragtriage.layout import check_one_system, settled
 from ragtriage.pipeline import python_options
@@ -46,6 +47,7 @@ def convert_request(
     tally = Tally(shown=0)
     admission = Admission(request, tally, lambda _faults: None)
     admission.open(None, None)
+    _keep_inputs(out, admission)
     written = 0
     with canonical_file(out, replace=force) as stream:
         for admitted in admission.chunks():
@@ -56,6 +58,13 @@ def convert_request(
                 progress("converting", tally.totals.read)
         _refuse(tally, admission, written, keep=request.on_invalid == "quarantine")
     return tally.totals
+
+
+def _keep_inputs(out: str, admission: Admission) -> None:
+    """Inputs are never changed, not even with --force."""
+    read = [str(entry["path"]) for entry in admission.given.files]
+    if exists(out) and any(samefile(out, path) for path in read if exists(path)):
+        raise UsageError(f"--out: {out} is the input itself; choose another name")
 
 
 def _refuse(tally: Tally, admission: Admission, written: int, *, keep: bool) -> None:

@@ -170,3 +170,10 @@ def test_batches_of_any_size(monkeypatch: pytest.MonkeyPatch, size: int) -> None
 def test_one_huge_element() -> None:
     record = {"case_id": "a", "answer": 'x["' * 1_000_000}
     assert read(json.dumps([record, record]).encode(), "in.json").rows == [record, record]
+
+
+def test_an_element_of_many_tokens_is_read_in_time() -> None:
+    # What stands before a token is not copied for each of them: half a minute otherwise.
+    content = json.dumps([["a"] * 300_000]).encode()
+    [batch] = [batch for batch in read_json_array(io.BytesIO(content), FILE) if batch.lines]
+    assert batch.lines == [content[1:-1]]

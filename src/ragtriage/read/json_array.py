@@ -75,7 +75,7 @@ class _Cutter:
             if mark == b'"':
                 if token.end() - token.start() == 1 and not last:
                     break
-            elif self._ends_something(mark, data[start : token.start()], elements):
+            elif self._ends_something(mark, data, start, token.start(), elements):
                 start = token.end()
         rest = data[start:]
         if self._ended:
@@ -87,7 +87,7 @@ class _Cutter:
         return elements, rest
 
     def _ends_something(
-        self, mark: bytes, before: bytes, elements: list[tuple[int, bytes]]
+        self, mark: bytes, data: bytes, start: int, end: int, elements: list[tuple[int, bytes]]
     ) -> bool:
         """Follow one bracket or comma; True where what stands before it is dealt with."""
         if self._ended:
@@ -96,7 +96,7 @@ class _Cutter:
             self._depth += 1
             if self._depth > 1:
                 return False
-            self._begin(before, mark)
+            self._begin(data[start:end], mark)
             return True
         if mark in _CLOSE:
             self._depth -= 1
@@ -104,12 +104,12 @@ class _Cutter:
                 return False
             if mark != b"]":
                 self._refuse("the array is closed by the wrong bracket")
-            self._element(before, elements, closing=True)
+            self._element(data[start:end], elements, closing=True)
             self._ended = True
             return True
         if self._depth > 1:
             return False
-        self._element(before, elements, closing=False)
+        self._element(data[start:end], elements, closing=False)
         self._after_comma = True
         return True
 

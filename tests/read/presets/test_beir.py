@@ -104,9 +104,11 @@ def test_passages_are_read_where_asked_for(cli: Command, folder: Path) -> None:
     [
         ("[1]", "expected one object of queries"),
         ("{", "not valid JSON"),
-        ('{"1": {"a": 1}, "1": {}}', "more than once"),
+        ('{"1": {"a": 1}, "1": {}}', "more than once; keep one [duplicate-key]"),
+        ('{"1": {"\\ud800": 1}}', "surrogate"),
+        ('{"1":\n{"\udcff": 1}}', ":2: record: not valid UTF-8 text"),
     ],
 )
 def test_results_that_are_none(cli: Command, folder: Path, content: str, why: str) -> None:
-    (folder.parent / "r.json").write_text(content, encoding="utf-8")
-    evaluated(cli, folder, run="r.json").refuses("r.json:1", why)
+    (folder.parent / "r.json").write_bytes(content.encode("utf-8", "surrogateescape"))
+    evaluated(cli, folder, run="r.json").refuses("r.json", why)

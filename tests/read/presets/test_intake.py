@@ -335,11 +335,11 @@ def test_what_makes_no_sense_is_said(
 
 
 BROKEN = [
-    (b'{"user_input": "A?", "user_input": "B?"}', "[json-syntax]"),
+    (b'{"user_input": "A?", "user_input": "B?"}', "[duplicate-key]"),
     (b'{"user_input": "A?"', "[json-syntax]"),
     (b"[1]", "[not-an-object]"),
     (b'{"user_input": "\\ud800"}', "[encoding]"),
-    (b'{"user_input": "\xff"}', "[json-syntax]"),
+    (b'{"user_input": "\xff"}', "[encoding]"),
 ]
 
 
@@ -356,6 +356,9 @@ def test_convert_replaces_nothing_unasked(cli: Command, written: Writer) -> None
     cli(*given).refuses("exists already")
     assert there.read_text() == "mine"
     assert cli(*given, "--force").code == 0
+    before = path.read_bytes()
+    cli(*given[:-1], path, "--force").refuses("is the input itself")
+    assert path.read_bytes() == before
     bad = written([{"user_input": "A?"}, {"user_input": 3}, {"user_input": []}], "bad.jsonl")
     new = there.with_name("new.jsonl")
     cli("convert", bad, "--from", "ragas", "--out", new).refuses("1 error; nothing written")

@@ -207,3 +207,13 @@ def test_a_document_comes_in_pieces() -> None:
     rows = ",".join(f'{{"n": {n}}}' for n in range(1000))
     content = f'{{"head": "{"x" * (2 << 20)}", "rows": [{rows}]}}'.encode()
     assert [line for _, line in _nested(content, "rows")][::999] == [b'{"n": 0}', b'{"n": 999}']
+
+
+def test_a_place_that_no_list_has_leads_nowhere() -> None:
+    assert dig({"a": [1]}, f"a[{'9' * 5000}]") == (False, None)
+
+
+def test_a_literal_of_many_numbers_keeps_their_spelling() -> None:
+    # Without the None this is JSON; with it each number was looked for from the start.
+    read = values.opened("required_ids", f"[{'1.50, ' * 20_000}None]")
+    assert (str(read[0]), str(read[-2]), read[-1]) == ("1.50", "1.50", None)

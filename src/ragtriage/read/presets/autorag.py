@@ -17,7 +17,7 @@ from ragtriage.read.presets.base import (
 )
 from ragtriage.read.presets.foreign import foreign_records
 from ragtriage.read.presets.rows import Record, Row, row_reader
-from ragtriage.read.presets.values import groups_of, ids_of, opened, text_of
+from ragtriage.read.presets.values import answers_of, groups_of, ids_of, text_of
 
 _RETRIEVED = "retrieved_ids"
 
@@ -35,7 +35,6 @@ def _map(row: Row) -> Record:
             "no qid: this file pairs with the questions by position alone; give the result file "
             "that has `qid`, or add the column",
         )
-    expected = opened("expected_answers", row.get("generation_gt"))
     for name in row.members:
         if name.startswith("retrieve_scores"):
             row.use(name)
@@ -43,7 +42,7 @@ def _map(row: Row) -> Record:
         "case_id": case_id,
         "question": text_of("question", row.get("query")),
         "required_groups": groups_of("required_groups", row.get("retrieval_gt")),
-        "expected_answers": None if expected is None else ids_of("expected_answers", expected),
+        "expected_answers": answers_of("expected_answers", row.get("generation_gt")),
         "retrieved_ids": ids_of(_RETRIEVED, row.get(_column(row))),
         "answer": text_of("answer", row.get("generated_texts")),
     }

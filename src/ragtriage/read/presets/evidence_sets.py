@@ -78,6 +78,8 @@ def _facts(facts: Any) -> list[str]:
         ):
             raise UnmappableError(_GROUPS, "titles and sentences are not as many")
         facts = list(zip(titles, places, strict=True))
+    if not isinstance(facts, list):
+        raise UnmappableError(_GROUPS, f"expected supporting facts, got {shown(facts)}")
     return [_sentence(fact, 0, 1) for fact in facts]
 
 
@@ -88,7 +90,8 @@ def _annotated(one: Any) -> list[str]:
 
 
 def _sentence(fact: Any, page: int, sentence: int) -> str:
-    if not isinstance(fact, list | tuple) or len(fact) <= sentence or fact[sentence] is None:
+    named = fact[page : sentence + 1] if isinstance(fact, list | tuple) else ()
+    if len(named) <= sentence - page or None in named:
         raise UnmappableError(_GROUPS, f"{shown(fact)} names no page and sentence")
     return f"{text_of(_GROUPS, fact[page])}#{text_of(_GROUPS, fact[sentence])}"
 
@@ -98,7 +101,7 @@ def _rationales(document: str, found: Any) -> Sets:
     sets = []
     for one in found if isinstance(found, list) else [found]:
         sentences = one.get("sentences") if isinstance(one, dict) else one
-        if not isinstance(sentences, list):
+        if not isinstance(sentences, list) or None in sentences:
             raise UnmappableError(_GROUPS, f"{shown(one)} has no `sentences`")
         sets.append([f"{document}#{text_of(_GROUPS, place)}" for place in sentences])
     return sets

@@ -16,12 +16,14 @@ import polars as pl
 from ragtriage.errors import InputError
 from ragtriage.read.batches import WHITE, Batch, Reader, skip_bom
 from ragtriage.read.delimited import delimited_reader
+from ragtriage.read.faults import SURROGATE, Fault
 from ragtriage.read.files import InputFile
 from ragtriage.read.json_array import read_json_array
 from ragtriage.read.jsonl import read_jsonl
 from ragtriage.read.presets.nested import read_nested
 
 _ROWS = 5_000
+_UTF8 = "not valid UTF-8 text; save the file as UTF-8"
 
 
 class Written(float):
@@ -39,6 +41,14 @@ class Written(float):
         return self.text
 
 
+class BrokenRuleError(ValueError):
+    """JSON that can be parsed and breaks a rule of its own."""
+
+    def __init__(self, rule: str, why: str) -> None:
+        super().__init__(why)
+        self.rule = rule
+
+
 @dataclass(frozen=True, slots=True)
 class Foreign:
     """One record of a file.
@@ -50,7 +60,7 @@ class Foreign:
     line: int
     raw: bytes
     value: Any = None
-    problem: str = ""
+    problem: str | Fault = ""
     blank: int = 0
     other: bool = False
 
@@ -59,18 +69,24 @@ def parse(text: bytes | str) -> Any:
     """JSON with numbers as written, `NaN` and infinities as null.
 
     Raises:
-        ValueError: not JSON, nested too deeply, or a key is given twice.
+        ValueError: not JSON, or nested too deeply.
+        BrokenRuleError: it escapes half a character, or gives a key twice.
     """
     try:
-        return json.loads(
+        value = json.loads(
             text,
             parse_float=Written,
             parse_int=_integer,
             parse_constant=lambda _name: None,
             object_pairs_hook=_members,
         )
+        if (b"\\u" if isinstance(text, bytes) else "\\u") in text:  # type: ignore[operator]
+            json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise BrokenRuleError("encoding", SURROGATE) from None
     except RecursionError:
         raise ValueError("nested too deeply") from None
+    return value
 
 
 def _integer(digits: str) -> int | Written:
@@ -83,7 +99,8 @@ def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(members) != len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"the key {twice!r} is given more than once; keep one")
+        why = f"the key {twice!r} is given more than once; keep one"
+        raise BrokenRuleError("duplicate-key", why)
     return members
 
 
@@ -120,6 +137,11 @@ def document(stream: BinaryIO, file: InputFile) -> Any:
     data = stream.read()
     try:
         return parse(skip_bom(data[:4], file) + data[4:])
+    except BrokenRuleError as error:
+        raise InputError(f"{file.name}: record: {error} [{error.rule}]") from None
+    except UnicodeDecodeError as error:
+        line = 1 + data.count(b"\n", 0, error.start)
+        raise InputError(f"{file.name}:{line}: record: {_UTF8} [encoding]") from None
     except ValueError as error:
         line = getattr(error, "lineno", 1)
         raise InputError(
@@ -162,8 +184,10 @@ def _of_batches(batches: Iterator[Batch]) -> Iterator[Foreign]:
                 continue
             try:
                 yield Foreign(number, raw, parse(line))
+            except BrokenRuleError as error:
+                yield Foreign(number, raw, problem=Fault("record", error.rule, str(error)))
             except UnicodeDecodeError:
-                yield Foreign(number, raw, problem="not valid UTF-8 text; save the file as UTF-8")
+                yield Foreign(number, raw, problem=Fault("record", "encoding", _UTF8))
             except ValueError as error:
                 yield Foreign(number, raw, problem=f"not valid JSON ({error}); correct it")
 

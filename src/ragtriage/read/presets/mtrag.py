@@ -16,6 +16,7 @@ _ANSWERABLE = {"answerable": True, "partial": True, "unanswerable": False}
 
 def _map(row: Row) -> Record:
     get = row.get
+    collection = text_of("tags", get("collection"))
     case_id = text_of("case_id", get("task_id", "_id"))
     return {
         "case_id": None if case_id is None else _one_spelling(case_id),
@@ -23,9 +24,9 @@ def _map(row: Row) -> Record:
         "group": text_of("group", get("conversation_id")) or _conversation(case_id),
         "answerable": _answerable(opened("answerable", get("answerability", "Answerability"))),
         "context_ids": _contexts(get("contexts")),
-        "expected_answers": _texts(get("targets")),
-        "answer": next(iter(_texts(get("predictions")) or ()), None),
-        "tags": [f"collection={get('collection')}"] if row.has("collection") else None,
+        "expected_answers": _texts("expected_answers", get("targets")),
+        "answer": next(iter(_texts("answer", get("predictions")) or ()), None),
+        "tags": None if collection is None else [f"collection={collection}"],
     }
 
 
@@ -45,6 +46,8 @@ def _question(row: Row) -> str | None:
     turns = row.get("input")
     if isinstance(turns, str) or turns is None:
         return turns
+    if not isinstance(turns, list):
+        raise UnmappableError("question", f"expected turns, got {shown(turns)}")
     said = [t.get("text") for t in turns if isinstance(t, dict) and t.get("speaker") == "user"]
     return text_of("question", said[-1] if said else None)
 
@@ -69,10 +72,11 @@ def _contexts(contexts: Any) -> list[str] | None:
     return ids
 
 
-def _texts(turns: Any) -> list[str] | None:
+def _texts(name: str, turns: Any) -> list[str] | None:
     if not isinstance(turns, list):
         return None
-    return [turn["text"] for turn in turns if isinstance(turn, dict) and "text" in turn] or None
+    said = [text_of(name, turn.get("text")) for turn in turns if isinstance(turn, dict)]
+    return [text for text in said if text is not None] or None
 
 
 def _recognise(sample: Sample) -> str | None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, BinaryIO
 
 from ragtriage.read.batches import Batch, Reader
+from ragtriage.read.faults import Fault
 from ragtriage.read.files import InputFile
 from ragtriage.read.presets.base import RECORDS, TRACE, Asked, Preset, Sample, UnmappableError
 from ragtriage.read.presets.foreign import Foreign, foreign_records
@@ -41,7 +42,7 @@ def _ids(row: Row, documents: list[Any]) -> list[str]:
     for place, document in enumerate(documents):
         found = document.get("id") if isinstance(document, dict) else document
         text = text_of(name, found)
-        if text is None and row.asked.texts is not None:
+        if text is None and row.asked.texts is not None and isinstance(document, dict):
             resolved = row.asked.texts.resolve(name, [document.get("content")])
             text = resolved[0] if resolved else None
         if text is None:
@@ -65,10 +66,17 @@ def _cases(records: Iterator[Foreign]) -> Iterator[Foreign]:
     """One record a question of a trace. Spans of a trace may lie anywhere: all are gathered."""
     traces: dict[str, list[Span]] = {}
     for foreign in records:
-        if foreign.problem or foreign.blank:
+        if foreign.problem or foreign.blank or not isinstance(foreign.value, dict):
             yield foreign
             continue
-        for span in spans_in(foreign):
+        try:
+            found = list(spans_in(foreign))
+        except UnmappableError as error:
+            yield replace(foreign, problem=Fault(error.field, "unmapped", error.why))
+            continue
+        if not found:
+            yield replace(foreign, other=True)
+        for span in found:
             # Spans that name no trace have nothing to do with each other.
             key = span.trace or f"({foreign.line})"
             traces.setdefault(key, []).append(span)

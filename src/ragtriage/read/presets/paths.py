@@ -6,8 +6,8 @@ import re
 from functools import cache
 from typing import Any
 
-_STEP = re.compile(r"([^\[\]]*)((?:\[\d*\])*)")
-_INDEX = re.compile(r"\[(\d*)\]")
+_STEP = re.compile(r"([^\[\]]*)((?:\[\d{0,18}\])*)")
+_INDEX = re.compile(r"\[(\d{0,18})\]")
 
 
 def is_path(name: str) -> bool:

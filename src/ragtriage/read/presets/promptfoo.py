@@ -10,7 +10,7 @@ from ragtriage.read.files import InputFile, open_bytes
 from ragtriage.read.presets.base import RECORDS, TRACE, Asked, Preset, Sample, UnmappableError
 from ragtriage.read.presets.foreign import Foreign, foreign_records
 from ragtriage.read.presets.rows import Record, Row, batches_of, of_system
-from ragtriage.read.presets.values import ids_of, opened, shown, text_of
+from ragtriage.read.presets.values import answers_of, ids_of, opened, shown, text_of
 from ragtriage.schemas.inputs import Cases, infos
 
 _IDS = ("case_id", "id", "qid", "query_id", "question_id")
@@ -68,8 +68,7 @@ def _gold(variables: Record, row: Row) -> list[str] | None:
 
 
 def _expected(variables: Record) -> list[str] | None:
-    value = opened("expected_answers", _first(variables, _names("expected_answers")[:-1]))
-    return None if value is None else ids_of("expected_answers", value)
+    return answers_of("expected_answers", _first(variables, _names("expected_answers")[:-1]))
 
 
 def _output(row: Row) -> tuple[Any, str | None]:
@@ -96,6 +95,9 @@ def _take_output(output: Any, record: Record, row: Row) -> None:
         retrieved = _first(held, _names("retrieved_ids"))
         record["retrieved_ids"] = ids_of("retrieved_ids", retrieved, row.asked.separator)
         record["answer"] = text_of("answer", _first(held, (*_names("answer"), "output", "text")))
+        if isinstance(output, str) and record["retrieved_ids"] is None is record["answer"]:
+            # JSON that speaks of neither is what the assistant said.
+            record["answer"] = output
     elif isinstance(held, list):
         record["retrieved_ids"] = ids_of("retrieved_ids", held)
     elif isinstance(output, str):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ragtriage.read.presets.base import Preset, Sample
 from ragtriage.read.presets.rows import Record, Row, row_reader
-from ragtriage.read.presets.values import ids_of, opened, text_of
+from ragtriage.read.presets.values import answers_of, ids_of, opened, text_of
 
 _NEW = {"user_input", "retrieved_contexts", "reference_contexts", "retrieved_context_ids"}
 _OLD = {"contexts", "ground_truth", "ground_truths"}
@@ -13,14 +13,12 @@ _OLD = {"contexts", "ground_truth", "ground_truths"}
 def _map(row: Row) -> Record:
     get, separator = row.get, row.asked.separator
     question = text_of("question", get("user_input", "question"))
-    expected = opened(
-        "expected_answers", get("reference", "ground_truth", "ground_truths", "expected_answer")
-    )
+    expected = get("reference", "ground_truth", "ground_truths", "expected_answer")
     record: Record = {
         "case_id": text_of("case_id", get("case_id", "id", "_id")),
         "question": question,
         "answer": text_of("answer", get("response", "answer")),
-        "expected_answers": None if expected is None else ids_of("expected_answers", expected),
+        "expected_answers": answers_of("expected_answers", expected),
         "retrieved_ids": ids_of("retrieved_ids", get("retrieved_context_ids"), separator),
         "required_ids": ids_of("required_ids", get("reference_context_ids"), separator),
     }

@@ -41,8 +41,10 @@ def _retrieved(row: Row) -> list[str] | None:
 
 def _claims(claims: Any, checked: Any) -> list[Record] | None:
     """Each claim, supported where some retrieved passage entails it."""
-    if not isinstance(claims, list):
+    if claims is None:
         return None
+    if not isinstance(claims, list):
+        raise UnmappableError("claims", f"expected a list of claims, got {shown(claims)}")
     if checked is not None and (not isinstance(checked, list) or len(checked) != len(claims)):
         raise UnmappableError("claims", "retrieved2response does not label every claim")
     return [

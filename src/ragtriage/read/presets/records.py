@@ -14,7 +14,7 @@ from ragtriage.read.presets.base import Asked, Preset, Sample, UnmappableError
 from ragtriage.read.presets.foreign import first_byte, foreign_records
 from ragtriage.read.presets.rows import Record, Row, batches_of
 from ragtriage.read.presets.typed import typed
-from ragtriage.read.presets.values import boolean_of, groups_of, ids_of, shown, text_of
+from ragtriage.read.presets.values import boolean_of, groups_of, ids_of, opened, shown, text_of
 from ragtriage.schemas.inputs import Cases, infos
 
 # Lists of what must be found, and names of the one thing that must be.
@@ -78,6 +78,7 @@ def _under_our_names(row: Row) -> Record:
             "context_ids",
             "cited_ids",
             "expected_answers",
+            "tags",
         ):
             value = [value]
         if value is not None:
@@ -106,7 +107,9 @@ def _one_of_several(row: Row, record: Record) -> None:
             raise UnmappableError("required_groups", "also_acceptable, yet no ID it goes with")
         return
     one = ids_of("required_ids", row.get(named)) or []
-    if others and one:
+    if others and not one:
+        raise UnmappableError("required_groups", f"also_acceptable, yet {named} names no ID")
+    if others:
         record["required_groups"] = [*record.get("required_groups", []), [*one, *others]]
     else:
         _give(record, "required_ids", one, named)
@@ -121,6 +124,7 @@ def _give(record: Record, field: str, value: Any, name: str) -> None:
 def _by_place(groups: Any, listed: list[str] | None) -> list[list[str]]:
     """Groups of places in the record's own list of IDs, from 0; or of the IDs themselves."""
     name = "required_groups"
+    groups = opened(name, groups)
     if not isinstance(groups, list) or listed is None:
         return groups_of(name, groups) or []
     found = []

@@ -197,4 +197,7 @@ def _identity(record: Record, row: Row) -> bytes:
     if case_id is None:
         given = (row.members.get(name) for name in ("case_id", "id", "qid", "query_id", "task_id"))
         case_id = next((str(value) for value in given if isinstance(value, str | int)), None)
-    return b"" if case_id is None else msgspec.json.encode({"case_id": case_id})
+    try:
+        return b"" if case_id is None else msgspec.json.encode({"case_id": case_id})
+    except UnicodeEncodeError:
+        return b""

@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from ragtriage.read.presets.base import UnmappableError
 from ragtriage.read.presets.foreign import Foreign, parse
-from ragtriage.read.presets.values import opened
+from ragtriage.read.presets.values import opened, shown
 
 Members = dict[str, Any]
 _DOCUMENTS = "retrieval.documents"
-_NUMBERED = re.compile(r"retrieval\.documents\.(\d+)\.document\.(\w+)")
+_NUMBERED = re.compile(r"retrieval\.documents\.(\d{1,18})\.document\.(\w+)")
 _TRULENS = "ai.observability."
 _KINDS = {"retrieval": "RETRIEVER", "record_root": "CHAIN", "generation": "LLM"}
 
@@ -34,7 +35,11 @@ class Span:
 
 
 def spans_in(foreign: Foreign) -> Iterator[Span]:
-    """The spans of one record: itself, or those of a collection (`resourceSpans`, observations)."""
+    """The spans of one record: itself, or those of a collection (`resourceSpans`, observations).
+
+    Raises:
+        UnmappableError: something in it is no span, or no attribute of one.
+    """
     for members in _members(foreign.value):
         attributes = attributes_of(members)
         yield Span(
@@ -62,17 +67,26 @@ def _members(value: Any) -> Iterator[Members]:
     if not isinstance(value, dict):
         return
     if isinstance(value.get("resourceSpans"), list):
-        for resource in value["resourceSpans"]:
-            for scope in resource.get("scopeSpans") or ():
-                yield from (span for span in scope.get("spans") or () if isinstance(span, dict))
+        for resource in _objects(value, "resourceSpans"):
+            for scope in _objects(resource, "scopeSpans"):
+                yield from _objects(scope, "spans")
     elif isinstance(value.get("observations"), list):
         whole = value.get("trace")
         if isinstance(whole, dict):
             said = {"input.value": whole.get("input"), "output.value": whole.get("output")}
             yield {"trace_id": whole.get("id"), "attributes": said}
-        yield from (each for each in value["observations"] if isinstance(each, dict))
+        yield from _objects(value, "observations")
     else:
         yield value
+
+
+def _objects(members: Members, name: str) -> list[Members]:
+    """A list of objects; null is none."""
+    listed = members.get(name)
+    listed = [] if listed is None else listed
+    if not isinstance(listed, list) or not all(isinstance(each, dict) for each in listed):
+        raise UnmappableError("record", f"`{name}` is no list of objects: {shown(listed)}")
+    return listed
 
 
 def attributes_of(members: Members) -> Members:
@@ -105,7 +119,9 @@ def _value(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
     if "arrayValue" in value:
-        return [_value(each) for each in value["arrayValue"].get("values") or ()]
+        held = value["arrayValue"]
+        values = held.get("values") if isinstance(held, dict) else None
+        return [_value(each) for each in values] if isinstance(values, list) else []
     return next(iter(value.values()), None)
 
 
@@ -218,5 +234,6 @@ def _last_turn(turns: list[Any], roles: tuple[str, ...]) -> str | None:
 
 
 def _parts(parts: Any) -> list[str]:
-    found = [p.get("content", p.get("text")) for p in parts or () if isinstance(p, dict)]
+    listed = parts if isinstance(parts, list) else []
+    found = [p.get("content", p.get("text")) for p in listed if isinstance(p, dict)]
     return [text for text in found if isinstance(text, str)]

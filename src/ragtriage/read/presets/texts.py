@@ -25,10 +25,12 @@ class TextIds:
         """The IDs of texts, in their order.
 
         Raises:
-            UnmappableError: a text is no passage's, or two passages'.
+            UnmappableError: a text is no passage's, or two passages'; or these are no texts.
         """
         if texts is None:
             return None
+        if not isinstance(texts, str | list):
+            raise UnmappableError(name, f"expected a list of texts, got {shown(texts)}")
         return [self._one(name, text) for text in ([texts] if isinstance(texts, str) else texts)]
 
     def _one(self, name: str, text: Any) -> str:

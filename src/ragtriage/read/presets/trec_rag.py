@@ -121,7 +121,7 @@ def _nuggets(row: Row) -> Record:
         if not isinstance(nugget, dict) or not isinstance(nugget.get("text"), str):
             raise UnmappableError("required_claims", f"nugget {number} has no text; give `text`")
         name = f"nugget-{number}"
-        if nugget.get("importance", _VITAL) == _VITAL:
+        if nugget.get("importance") in (None, _VITAL):
             required.append(name)
         if "assignment" in nugget:
             assigned = True

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import polars as pl
 
 from ragtriage.read.presets.base import UnmappableError
 from ragtriage.read.presets.values import (
+    answers_of,
     boolean_of,
     grade_of,
     groups_of,
@@ -42,7 +44,9 @@ def typed(name: str, value: Any, separator: str | None = None) -> Any:
     if dtype == GRADES:
         return _grades(name, value)
     if dtype == CLAIMS:
-        return opened(name, value)
+        return _claims(name, value)
+    if name == "expected_answers" and separator is None:
+        value = answers_of(name, value) if isinstance(value, str) else value
     if isinstance(dtype, pl.List):
         value = _items(name, opened(name, value, separator))
         # Text that is no list stays text: whether null then means none, the whole file tells.
@@ -66,6 +70,25 @@ def _id_in(name: str, item: dict[str, Any]) -> Any:
     if found is None:
         raise UnmappableError(name, f"{shown(item)} has no ID; map the path to it")
     return found
+
+
+def _claims(name: str, value: Any) -> list[Any] | None:
+    """Claims as they stand, their members as text, IDs and label."""
+    value = opened(name, value)
+    if value is None:
+        return None
+    if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
+        raise UnmappableError(name, f"expected a list of claims, got {shown(value)}")
+    takes: dict[str, Callable[[str, Any], Any]] = {
+        "claim_id": text_of,
+        "text": text_of,
+        "cited_ids": ids_of,
+        "supported": boolean_of,
+    }
+    return [
+        {key: takes[key](name, held) if key in takes else shown(held) for key, held in item.items()}
+        for item in value
+    ]
 
 
 def _grades(name: str, value: Any) -> list[dict[str, Any]] | None:

@@ -50,6 +50,18 @@ def _texts(name: str, value: Any) -> list[str] | None:
     return texts
 
 
+def answers_of(name: str, value: Any) -> list[str] | None:
+    """Expected answers; a text is a list only where it is one of texts: `(0, 1)` is an answer."""
+    text = value.strip() if isinstance(value, str) else ""
+    if text[:1] == "[" and text[-1:] == "]":
+        read = _literal(text)
+        if isinstance(read, list) and all(isinstance(item, str) for item in read):
+            value = read
+    if isinstance(value, str) and not text:
+        return None
+    return _texts(name, value)
+
+
 def groups_of(name: str, value: Any, separator: str | None = None) -> list[list[str]] | None:
     """All of the outer, any of the inner; one flat list is one group, an empty group is none."""
     value = opened(name, value, separator)
@@ -95,10 +107,9 @@ def _literal(text: str) -> Any:
     if len(text) > _LONGEST_LITERAL:
         return None
     try:
-        tree = ast.parse(text, mode="eval").body
+        return _of_node(ast.parse(text, mode="eval").body, text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
-    return _of_node(tree, text)
 
 
 def _of_node(node: ast.AST, text: str) -> Any:
@@ -117,16 +128,19 @@ def _of_node(node: ast.AST, text: str) -> Any:
         value = node.value
         if isinstance(value, str | bool | int):
             return value
-        return (
-            Written(ast.get_source_segment(text, node) or repr(value))
-            if isinstance(value, float)
-            else None
-        )
+        return Written(_spelt(node, text) or repr(value)) if isinstance(value, float) else None
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         number = _of_node(node.operand, text)
         plain = isinstance(number, int) and not isinstance(number, bool)
         return -number if plain else Written(f"-{number}") if isinstance(number, Written) else None
     return None
+
+
+def _spelt(node: ast.Constant, text: str) -> str | None:
+    if text.isascii() and "\n" not in text:
+        # What the standard library does takes the whole text apart for each number.
+        return text[node.col_offset : node.end_col_offset]
+    return ast.get_source_segment(text, node)
 
 
 def _of_dict(node: ast.Dict, text: str) -> dict[str, Any] | None:
@@ -183,4 +197,6 @@ def grade_of(name: str, value: Any) -> int:
 def shown(value: Any) -> str:
     """A value as a message shows it."""
     text = "null" if value is None else json.dumps(value, ensure_ascii=False, default=str)
+    # A literal may escape half a character, which nothing could write out.
+    text = text.encode("utf-8", "backslashreplace").decode()
     return text if len(text) <= 60 else text[:59] + "…"  # noqa: PLR2004 - a line's worth

@@ -8,6 +8,7 @@ import polars as pl
 
 from ragtriage.errors import InputError
 from ragtriage.read.chunk import RowFault, readable
+from ragtriage.read.faults import Fault
 from ragtriage.read.files import InputFile, fingerprint, open_bytes
 from ragtriage.read.index import FileIndex
 from ragtriage.read.presets.base import UnmappableError
@@ -135,7 +136,8 @@ class _Queries:
         record = foreign.value
         if foreign.problem or not isinstance(record, dict):
             why = foreign.problem or "the record is not an object; write one JSON object a record"
-            self._fault(foreign.line, None, "record", "json-syntax", why, raw)
+            fault = why if isinstance(why, Fault) else Fault("record", "json-syntax", why)
+            self._fault(foreign.line, None, fault.field, fault.rule, fault.message, raw)
             return
         try:
             query, text = _given(record, _IDS, "case_id"), _given(record, _TEXTS, "question")
