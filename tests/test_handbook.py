@@ -113,6 +113,10 @@ def test_findings_are_counted_with_examples(name: str) -> None:
         assert row["example_case_ids"] == counted[finding][:10]
 
 
+def test_meanings_are_plain_words_on_every_page() -> None:
+    assert not [meaning for meaning in MEANINGS.values() if "`" in meaning]
+
+
 def test_run_a_at_a_glance() -> None:
     report = handbook("run-a").report
     assert report["run"]["n_cases"] == 50

@@ -95,7 +95,7 @@ FINDINGS: tuple[Finding, ...] = (
     ),
     Finding(
         "label-conflict",
-        "labels contradict: `abstained` against the answer, two of staff label, review and claims, "
+        "labels contradict: declared abstention and answer, two of staff label, review and claims, "
         "or a claim's own label against its review",
         (pl.col("abstained") != pl.col("answer_abstains")).fill_null(False)
         | (pl.col("answer_correct") != pl.col("claims_label")).fill_null(False)

@@ -119,6 +119,15 @@ def test_the_funnel_counts_what_was_lost_at_each_step(report: Report) -> None:
     assert re.search(r"in context +not observed", terminal.render(report, color=False, width=100))
 
 
+def test_a_step_at_which_nothing_is_known_is_not_observed_and_no_zero(report: Report) -> None:
+    report["funnel"][-1] |= {"left": 0, "lost": 0, "lost_by": {}, "unknown": 27, "unrecorded": 0}
+    text = terminal.render(report, color=False, width=100)
+    assert re.search(r"answered right +not observed +27 not known", text)
+    report["funnel"][-1] |= {"lost": 27, "lost_by": {"wrong-answer": 27}, "unknown": 0}
+    text = terminal.render(report, color=False, width=100)
+    assert re.search(r"answered right +0 +-27", text)
+
+
 def test_quiet_is_the_verdict_and_the_failed_gates(report: Report) -> None:
     lines = terminal.render(report, color=False, width=200, detail="quiet").splitlines()
     assert len(lines) == 4

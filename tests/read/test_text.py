@@ -185,6 +185,19 @@ def test_null_under_a_mapped_name_means_none_where_it_only_ever_held_text(
     assert found.frame["required_ids"].to_list() == expected
 
 
+@pytest.mark.usefixtures("_batches")
+def test_null_under_a_mapped_name_means_none_whichever_name_stands_first() -> None:
+    records: list[Record] = [
+        {"case_id": "a", "required_ids": ["p"]},
+        {"case_id": "b", "gold": None},
+        {"case_id": "c", "gold": "q"},
+    ]
+    for order in permutations(records):
+        found = read(content(list(order)), map={"gold": "required_ids"}).frame
+        ids = dict(found.select("case_id", "required_ids").iter_rows())
+        assert ids == {"a": ["p"], "b": [], "c": ["q"]}
+
+
 def test_null_under_a_mapped_alias_means_what_it_means_under_its_contract() -> None:
     records: list[Record] = [{"case_id": "a", "source": None}, {"case_id": "b", "source": ["p"]}]
     for some in (records[:1], records):
@@ -208,6 +221,19 @@ def test_what_a_file_turned_out_to_hold() -> None:
     assert index.fields == {"case_id", "question", "tags"}
     assert index.mapping == {"id": "case_id", "query": "question", "category": "tags"}
     assert index.dropped == {"x": 1, "y": 1}
+
+
+@pytest.mark.usefixtures("_batches")
+def test_every_name_of_a_field_is_in_the_mapping_wherever_it_first_stands() -> None:
+    records: list[Record] = [
+        {"case_id": "a", "answer": "x"},
+        {"case_id": "b", "response": "x"},
+        {"qid": "c", "said": "x"},
+    ]
+    read_as = {"response": "answer", "said": "answer", "qid": "case_id"}
+    for order in permutations(records):
+        source = source_of(content(list(order)), map={"said": "answer"})
+        assert source.index().mapping == read_as
 
 
 def test_unknown_keys_without_end() -> None:

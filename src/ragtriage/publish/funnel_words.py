@@ -45,10 +45,16 @@ def note(report: Report) -> str:
     )
 
 
+def unseen(row: FunnelRow) -> bool:
+    """Is nothing known of all that came this far? A bare 0 would say that it failed."""
+    reached = row["left"] + row["unknown"]
+    return reached > 0 and not row["lost"] and row["unrecorded"] == row["left"]
+
+
 def _line(row: FunnelRow, k: int, *, short: bool) -> FunnelLine:
     name = _NAMES.get(row["step"], f"in top {k:,}")
     unknown = [f"{row['unknown']:,} not known"] if row["unknown"] else []
-    if row["left"] and row["unrecorded"] == row["left"] and not row["lost"]:
+    if unseen(row):
         return FunnelLine(name, "not observed", "", ", ".join(unknown))
     told = [
         f"{by} {n:,}" if short else f"{n:,} {_how(by)}" for by, n in row["lost_by"].items()

@@ -62,7 +62,7 @@ class KeyResolver:
 
     def settle(self, profile: Profile) -> None:
         """Take over what a file's keys turned out to be."""
-        self._keys |= profile.keys
+        self._keys |= profile.named
 
     def why_unknown(self, name: str) -> str:
         """What to tell a user about a name that stands for nothing here."""

@@ -35,11 +35,13 @@ class Profile:
 
     A key is `steady`, and a field in `always`, while every good record had it. `kinds` tells
     text from list for keys that take either, by the first that came; `mixed` keys had both.
-    `unknown` are keys that are set aside.
+    `unknown` are keys that are set aside. `rivals`: further names of fields in `keys`, which stop
+    a gate, and which are read all the same.
     """
 
     def __init__(self) -> None:
         self.keys: dict[str, Key] = {}
+        self.rivals: dict[str, Key] = {}
         self.steady: set[str] = set()
         self.always: set[str] = set()
         self.kinds: dict[str, str] = {}
@@ -52,7 +54,7 @@ class Profile:
         """Learn from an examined record; True when the gate has to be fitted anew."""
         changed = False
         for name, key in seen.keys.items():
-            if name not in self.keys and not self._rival(key):
+            if self._is_new(name, key):
                 self.keys[name] = key
                 if self.records == 0:
                     self.steady.add(name)
@@ -62,11 +64,11 @@ class Profile:
             self.steady -= missing
             changed = True
         for name, kind in seen.kinds.items():
-            if name not in self.keys:
+            if not self._is_known(name):
                 continue
             if name not in self.kinds:
                 self.kinds[name] = kind
-                changed |= takes_text(self.keys[name])
+                changed |= name in self.keys and takes_text(self.keys[name])
             elif self.kinds[name] != kind:
                 self.mixed.add(name)
         for name in seen.unknown[: _MOST_UNKNOWN - len(self.unknown)]:
@@ -90,15 +92,15 @@ class Profile:
         if not self.records:
             vars(self).update(vars(deepcopy(later)))
             return
-        for name, key in later.keys.items():
-            if name not in self.keys and not self._rival(key):
+        for name, key in (later.keys | later.rivals).items():
+            if self._is_new(name, key):
                 self.keys[name] = key
         self.steady &= later.steady
         self.always &= later.always
         for name, kind in later.kinds.items():
-            if name in self.keys and self.kinds.setdefault(name, kind) != kind:
+            if self._is_known(name) and self.kinds.setdefault(name, kind) != kind:
                 self.mixed.add(name)
-        self.mixed |= later.mixed & self.keys.keys()
+        self.mixed |= {name for name in later.mixed if self._is_known(name)}
         more = [name for name in later.unknown if name not in self.unknown]
         self.unknown |= dict.fromkeys(more[: _MOST_UNKNOWN - len(self.unknown)])
         self.dropped.update(later.dropped)
@@ -114,13 +116,34 @@ class Profile:
 
     def settle(self) -> None:
         """All is seen: a mapped key that only ever held text is scalar, so null means none."""
-        for name, key in self.keys.items():
-            if key.scalar and self.kinds.get(name) == "text" and name not in self.mixed:
-                self.keys[name] = replace(key, null_is_none=True)
+        for keys in (self.keys, self.rivals):
+            for name, key in keys.items():
+                if key.scalar and self.kinds.get(name) == "text" and name not in self.mixed:
+                    keys[name] = replace(key, null_is_none=True)
+
+    @property
+    def named(self) -> dict[str, Key]:
+        """Every name by which the records know a field."""
+        return self.keys | self.rivals
+
+    def mapping(self) -> dict[str, str]:
+        """The names in the file that are not ours, and what each was read as."""
+        return {name: key.field for name, key in self.named.items() if name != key.field}
 
     def fields(self) -> set[str]:
         """The fields that the file supplies."""
         return {key.field for key in self.keys.values()}
+
+    def _is_known(self, name: str) -> bool:
+        return name in self.keys or name in self.rivals
+
+    def _is_new(self, name: str, key: Key) -> bool:
+        if name in self.keys:
+            return False
+        if self._rival(key):
+            self.rivals[name] = key
+            return False
+        return True
 
     def _rival(self, key: Key) -> bool:
         """A second name for a field leaves the gate shut: such records are examined."""

@@ -97,11 +97,10 @@ class TextSource:
         profile.settle()
         index.fields = profile.fields()
         # Where null means none, a record without the key is told apart from one with null.
-        settled = {key.field for key in profile.keys.values() if key.null_is_none}
+        settled = {key.field for key in profile.named.values() if key.null_is_none}
         index.must = (self._evidence & index.fields) | settled
         index.partial = index.must - profile.always
-        known = {name: key.field for name, key in profile.keys.items() if name != key.field}
-        index.mapping = known | index.mapping
+        index.mapping = profile.mapping() | index.mapping
         index.dropped = dict(sorted(profile.dropped.items()))
 
     def chunks(self, index: FileIndex) -> Iterator[Chunk]:

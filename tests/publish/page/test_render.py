@@ -225,6 +225,11 @@ def test_the_funnel_says_what_was_lost_and_what_is_not_known(report: Report) -> 
     assert "1 requirement reached the context past the first 5." in text
 
 
+def test_a_step_at_which_nothing_is_known_is_not_observed_and_no_zero(report: Report) -> None:
+    report["funnel"][-1] |= {"left": 0, "lost": 0, "lost_by": {}, "unknown": 27, "unrecorded": 0}
+    assert "answered right not observed 27 not known" in _words(render(report))
+
+
 def test_what_to_look_at_first_starts_with_leaks(report: Report) -> None:
     text = _words(render(report))
     start = text.index("Look first authorization 3")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ragtriage.publish import wording
 from ragtriage.publish.document import FunnelRow, Report
+from ragtriage.publish.funnel_words import unseen
 from ragtriage.publish.page.first import Broken, Point
 from ragtriage.publish.page.markup import NOTHING, Html, escaped, join, tag
 from ragtriage.publish.page.parts import (
@@ -66,7 +67,7 @@ def funnel(report: Report) -> Html:
 
 def _step(row: FunnelRow, total: int, k: int) -> Html:
     name = _NAMES.get(row["step"], f"in top {k:,}")
-    if row["left"] and row["unrecorded"] == row["left"] and not row["lost"]:
+    if unseen(row):
         seen = tag("td", "not observed", class_="absent")
         return tag("tr", row_head(name), seen, tag("td", _unknown(row)), class_="unseen")
     share = row["left"] / total if total else None
