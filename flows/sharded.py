@@ -97,7 +97,8 @@ def task_runner(address: str | None) -> TaskRunner[Any]:
                 _LOGGER.warning("the scheduler at %s has no worker yet: shards wait", address)
     except (OSError, ValueError) as error:
         raise UsageError(
-            f"--dask-address: no scheduler answers at {address} ({error}); start a scheduler and name it:\n"
+            f"--dask-address: no scheduler answers at {address} ({error}); start a scheduler and "
+            "name it:\n"
             "  dask scheduler\n  dask worker tcp://127.0.0.1:8786 --nthreads 1"
         ) from None
     return DaskTaskRunner(address=address)

@@ -13,7 +13,7 @@ from hypothesis import settings
 
 # Fewer drawn examples by default than in CI. No deadline: how long one takes says more of the
 # machine than of the code.
-_EXAMPLES = int(os.environ.get("RAGTRIAGE_EXAMPLES", "25"))
+_EXAMPLES = int(os.environ.get("RAGTRIAGE_EXAMPLES", "15"))
 settings.register_profile("ragtriage", max_examples=_EXAMPLES, deadline=None)
 settings.load_profile("ragtriage")
 
