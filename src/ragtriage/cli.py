@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 import traceback
@@ -39,6 +40,7 @@ from ragtriage.options import comparison_apart, format_shown, leakage_options, o
 from ragtriage.runner import runner_apart
 from ragtriage.version import __version__
 
+_OBJECTS = 100_000
 # Polars' allocator keeps freed pages unless told otherwise: up to half of what a run needs. It
 # reads this when polars is first imported.
 _ALLOCATOR = "dirty_decay_ms:5000,muzzy_decay_ms:5000"
@@ -47,6 +49,8 @@ _ALLOCATOR = "dirty_decay_ms:5000,muzzy_decay_ms:5000"
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command line and exit with its code; a user's mistake shows no traceback."""
     os.environ.setdefault("_RJEM_MALLOC_CONF", _ALLOCATOR)
+    # Libraries make hundreds of thousands of objects that stay: to look through them costs start-up.
+    gc.set_threshold(_OBJECTS)
     sys.exit(run(arguments))
 
 

@@ -9,9 +9,9 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from ragtriage.admission import Admission, Admitted
-from ragtriage.mean_intervals import MeanIntervals
 from ragtriage.metrics import Column, columns_for
 from ragtriage.publish.parts import Parts
 from ragtriage.publish.tables import case_table, claims_table, evidence_table
@@ -21,6 +21,9 @@ from ragtriage.scoring import Scored, score
 from ragtriage.summary import Summary
 from ragtriage.tally import Tally
 from ragtriage.without_text import cases_without_text, columns_without_text
+
+if TYPE_CHECKING:
+    from ragtriage.mean_intervals import MeanIntervals
 
 Progress = Callable[[str, int], None]
 
@@ -61,6 +64,14 @@ class Sums:
     refused: bool = False
 
 
+def _intervals(request: EvaluateRequest, columns: list[Column]) -> MeanIntervals | None:
+    if not request.intervals:
+        return None
+    from ragtriage.mean_intervals import MeanIntervals  # noqa: PLC0415 - only with --intervals
+
+    return MeanIntervals(columns, request.slice, request.seed)
+
+
 class Fold:
     """The chunks of an admission, folded into sums and written as parts.
 
@@ -92,7 +103,7 @@ class Fold:
         self.sums = Sums(
             Summary(columns, request.slice, weighted="weight" in fields),
             self._tally,
-            MeanIntervals(columns, request.slice, request.seed) if request.intervals else None,
+            _intervals(request, columns),
             self.timings,
             accepted=self._tally.totals.accepted,
             refused=self._stops(refused=refused or self._tally.n_refused > 0),

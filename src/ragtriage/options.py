@@ -167,9 +167,6 @@ def comparison_apart(options: dict[str, Any]) -> tuple[dict[str, Any], CompareRe
     Raises:
         UsageError: an option speaks of two runs and there is one.
     """
-    from ragtriage.comparison.gates import is_for_two_runs  # noqa: PLC0415 - as above
-    from ragtriage.comparison.request import build_compare_request  # noqa: PLC0415 - the same
-
     for_two = {name: options.pop(name) for name in _FOR_TWO_RUNS if name in options}
     options |= {name: for_two[name] for name in _FOR_EITHER if name in for_two}
     baseline = options.pop("baseline", None)
@@ -179,6 +176,9 @@ def comparison_apart(options: dict[str, Any]) -> tuple[dict[str, Any], CompareRe
             option = "--" + alone[0].replace("_", "-")
             raise UsageError(f"{option}: compares two runs; name the other with --baseline RUN")
         return options, None
+    from ragtriage.comparison.gates import is_for_two_runs  # noqa: PLC0415 - only with --baseline
+    from ragtriage.comparison.request import build_compare_request  # noqa: PLC0415 - the same
+
     gates = options.get("gate", ())
     options["gate"] = tuple(text for text in gates if not is_for_two_runs(str(text)))
     for_two["gate"] = tuple(text for text in gates if is_for_two_runs(str(text)))

@@ -65,6 +65,26 @@ def parsed_and_trec_eval(qrels: str, run: str) -> None:
     print(time.perf_counter() - start)
 
 
+def as_parquet(path: str) -> None:
+    """The same cases as Parquet, beside the file."""
+    from pathlib import Path  # noqa: PLC0415 - as above
+
+    import polars as pl  # noqa: PLC0415 - the same
+
+    from ragtriage.schemas.inputs import Cases, dtypes  # noqa: PLC0415 - the same
+
+    given = pl.read_ndjson(path, n_rows=1, infer_schema_length=1).columns
+    lazy = pl.scan_ndjson(path, schema=dict(dtypes(Cases)))
+    lazy.select(name for name in dtypes(Cases) if name in given).collect().write_parquet(
+        Path(path).with_suffix(".parquet")
+    )
+
+
 if __name__ == "__main__":
-    peers = {"bare": bare_read, "trec": loads_and_trec_eval, "trec-files": parsed_and_trec_eval}
+    peers = {
+        "parquet": as_parquet,
+        "bare": bare_read,
+        "trec": loads_and_trec_eval,
+        "trec-files": parsed_and_trec_eval,
+    }
     peers[sys.argv[1]](*sys.argv[2:])

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import shutil
+from typing import TYPE_CHECKING
 
 from ragtriage.options import Detail
-from ragtriage.publish.comparison.document import ComparisonReport
 from ragtriage.publish.document import Report
 from ragtriage.publish.fitting import COMMENT
 from ragtriage.publish.folder import to_json
+
+if TYPE_CHECKING:
+    from ragtriage.publish.comparison.document import ComparisonReport
 
 
 def render(
