@@ -49,7 +49,7 @@ _ALLOCATOR = "dirty_decay_ms:5000,muzzy_decay_ms:5000"
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command line and exit with its code; a user's mistake shows no traceback."""
     os.environ.setdefault("_RJEM_MALLOC_CONF", _ALLOCATOR)
-    # Libraries make hundreds of thousands of objects that stay: to look through them costs start-up.
+    # Libraries make hundreds of thousands of objects that stay: to look them through takes time.
     gc.set_threshold(_OBJECTS)
     sys.exit(run(arguments))
 

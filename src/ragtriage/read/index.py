@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Protocol
 
+import numpy as np
 import polars as pl
 
 from ragtriage.read.chunk import Chunk, Place, RowFault
@@ -79,8 +80,7 @@ def find_duplicates(sources: Iterable[tuple[Source, FileIndex]]) -> Duplicates:
     hashes = [part for _, index in pairs for part in index.hashes]
     if not hashes:
         return {}
-    joined = pl.concat(hashes)
-    twice = joined.filter(joined.is_duplicated()).unique()
+    twice = _repeated(hashes)
     if twice.is_empty():
         return {}
     first: Duplicates = {}
@@ -94,6 +94,13 @@ def find_duplicates(sources: Iterable[tuple[Source, FileIndex]]) -> Duplicates:
             else:
                 first[case_id] = (source.file.name, line)
     return {case_id: first[case_id] for case_id in repeated}
+
+
+def _repeated(hashes: list[pl.Series]) -> pl.Series:
+    """Hashes that occur more than once, each once; sorting takes no more room than they do."""
+    ordered = np.concatenate([part.to_numpy() for part in hashes])
+    ordered.sort()
+    return pl.Series(np.unique(ordered[1:][ordered[1:] == ordered[:-1]]), dtype=pl.UInt64)
 
 
 def repeat_fault(
