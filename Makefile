@@ -3,11 +3,12 @@ UV := $(shell command -v uv 2>/dev/null || echo .uv/bin/uv)
 RUN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: demo test lint end-to-end bench lock clean help
+.PHONY: demo test thorough lint end-to-end bench lock clean help
 
 help:
 	@echo "make demo        evaluate the shipped handbook run and name the report to open"
 	@echo "make test        run the tests (under two minutes)"
+	@echo "make thorough    the slower ones: whole runs in shards, in pieces, in one pass and in two"
 	@echo "make lint        format, lint, types, import rules"
 	@echo "make end-to-end  the tests that start real processes and a real browser"
 	@echo "make bench       measure each bar of the speed contract (N=200000: the quick rows)"
@@ -18,6 +19,9 @@ demo: $(READY)
 
 test: $(READY)
 	@$(RUN)/pytest -q -n auto
+
+thorough: $(READY)
+	@$(RUN)/pytest -q -n auto -m thorough
 
 lint: $(READY)
 	@$(RUN)/ruff format --check .

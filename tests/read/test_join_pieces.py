@@ -28,6 +28,8 @@ from tests.strategies import TRACE_FIELDS, Fixture, Record, fixtures
 from tests.support import Command, Writer, lines_of, rejects_of
 
 # Each example is let in three times over, record by record.
+pytestmark = pytest.mark.thorough
+
 FEW = settings(max_examples=settings().max_examples // 4)
 OF_A_TRACE = {*TRACE_FIELDS, "answer", "abstained", "error", "answer_correct"}
 

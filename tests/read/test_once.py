@@ -125,6 +125,7 @@ SPOILERS: dict[str, str | Record] = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("what", "mode"),
     [*((what, "quarantine") for what in SPOILERS), ("a repeated ID", "fail"), ("no JSON", "fail")],

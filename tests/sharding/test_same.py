@@ -29,6 +29,8 @@ from tests.strategies import Fixture, fixtures
 from tests.support import lines_of
 
 Record = dict[str, Any]
+pytestmark = pytest.mark.thorough
+
 EXAMPLES = int(os.environ.get("RAGTRIAGE_EXAMPLES", "1"))
 
 
