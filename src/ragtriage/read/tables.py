@@ -9,7 +9,6 @@ import io
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pandera.polars as pa
 import polars as pl
@@ -21,13 +20,12 @@ from ragtriage.read.chunk import Chunk, RowFault
 from ragtriage.read.files import Fingerprint, InputFile, fingerprint, open_bytes, unchanged
 from ragtriage.read.frame import column
 from ragtriage.read.index import FileIndex, hash_ids
+from ragtriage.read.types import fits, in_model_order
 from ragtriage.schemas.fields import is_blank
 from ragtriage.schemas.inputs import LABEL_FIELDS, dtypes, infos
 
 # Rows a chunk: about what a batch of text holds.
 CHUNK_ROWS = 25_000
-# Without a column's name in the file there is no row to blame: rows hold what the file holds.
-_TEXT_TYPES = (pl.Categorical, pl.Enum)
 # Polars panics, rather than raises, at some damage.
 DAMAGED = (polars.exceptions.PolarsError, polars.exceptions.PanicException, OSError)
 
@@ -210,7 +208,7 @@ class TableSource:
         values = column(key.name)
         takes_list = isinstance(dtype, pl.List)
         if not takes_list or isinstance(stored, pl.List | pl.Null):
-            values = _ordered(values, stored, dtype).cast(dtype, strict=True)
+            values = in_model_order(values, stored, dtype).cast(dtype, strict=True)
             return values.fill_null([]) if key.null_is_none else values
         text = values.cast(pl.String)
         if not key.joins:
@@ -269,44 +267,6 @@ class TableSource:
             counts=[(self.file.name, part.height, 0)],
             raw=lambda line: _row_text(part, line - first),
         )
-
-
-def fits(stored: Any, expected: Any) -> bool:
-    """May a stored column be taken for the expected type without changing a value?"""
-    if stored in (pl.Null, expected):
-        return True
-    if expected == pl.String:
-        return isinstance(stored, _TEXT_TYPES)
-    if expected == pl.Float64:
-        return bool(stored.is_float() or stored.is_integer())
-    if expected == pl.Int64:
-        return bool(stored.is_integer())
-    if isinstance(expected, pl.List):
-        return isinstance(stored, pl.List) and fits(stored.inner, expected.inner)
-    if isinstance(expected, pl.Struct) and isinstance(stored, pl.Struct):
-        wanted = {member.name: member.dtype for member in expected.fields}
-        given = {member.name: member.dtype for member in stored.fields}
-        if "claim_id" not in wanted and set(wanted) != set(given):
-            return False
-        return set(given) <= set(wanted) and all(fits(given[n], wanted[n]) for n in given)
-    return False
-
-
-def _ordered(values: pl.Expr, stored: pl.DataType, dtype: pl.DataType) -> pl.Expr:
-    """Objects with their members in the model's order, which a cast of text members expects."""
-    if not (isinstance(stored, pl.List) and isinstance(stored.inner, pl.Struct)):
-        return values
-    if not (isinstance(dtype, pl.List) and isinstance(dtype.inner, pl.Struct)):
-        return values
-    given = {member.name for member in stored.inner.fields}
-    item = pl.element()
-    members = [
-        (item.struct.field(member.name) if member.name in given else pl.lit(None))
-        .cast(member.dtype, strict=True)
-        .alias(member.name)
-        for member in dtype.inner.fields
-    ]
-    return values.list.eval(pl.when(item.is_not_null()).then(pl.struct(members)))
 
 
 def _by_itself(rows: pl.DataFrame) -> pl.DataFrame:

@@ -1,4 +1,4 @@
-"""The decoder's types, derived from the models: one msgspec annotation for each polars type."""
+"""Types between polars, msgspec and stored tables: a decoder's, and what a column may stand for."""
 
 from __future__ import annotations
 
@@ -55,3 +55,45 @@ def _must_be_given(member: pl.Field) -> bool:
 
 def _default(member: pl.Field) -> tuple[Any, ...]:
     return () if _must_be_given(member) else (msgspec.UNSET,)
+
+
+# Stored otherwise, and text all the same.
+_TEXTS = (pl.Categorical, pl.Enum)
+
+
+def fits(stored: Any, expected: Any) -> bool:
+    """May a stored column be taken for the expected type without changing a value?"""
+    if stored in (pl.Null, expected):
+        return True
+    if expected == pl.String:
+        return isinstance(stored, _TEXTS)
+    if expected == pl.Float64:
+        return bool(stored.is_float() or stored.is_integer())
+    if expected == pl.Int64:
+        return bool(stored.is_integer())
+    if isinstance(expected, pl.List):
+        return isinstance(stored, pl.List) and fits(stored.inner, expected.inner)
+    if isinstance(expected, pl.Struct) and isinstance(stored, pl.Struct):
+        wanted = {member.name: member.dtype for member in expected.fields}
+        given = {member.name: member.dtype for member in stored.fields}
+        if "claim_id" not in wanted and set(wanted) != set(given):
+            return False
+        return set(given) <= set(wanted) and all(fits(given[n], wanted[n]) for n in given)
+    return False
+
+
+def in_model_order(values: pl.Expr, stored: pl.DataType, dtype: pl.DataType) -> pl.Expr:
+    """Objects with their members in the model's order, which a cast of text members expects."""
+    if not (isinstance(stored, pl.List) and isinstance(stored.inner, pl.Struct)):
+        return values
+    if not (isinstance(dtype, pl.List) and isinstance(dtype.inner, pl.Struct)):
+        return values
+    given = {member.name for member in stored.inner.fields}
+    item = pl.element()
+    members = [
+        (item.struct.field(member.name) if member.name in given else pl.lit(None))
+        .cast(member.dtype, strict=True)
+        .alias(member.name)
+        for member in dtype.inner.fields
+    ]
+    return values.list.eval(pl.when(item.is_not_null()).then(pl.struct(members)))

@@ -10,11 +10,6 @@ _STEP = re.compile(r"([^\[\]]*)((?:\[\d{0,18}\])*)")
 _INDEX = re.compile(r"\[(\d{0,18})\]")
 
 
-def is_path(name: str) -> bool:
-    """Does a name lead into a record, rather than name a key of it?"""
-    return "." in name or "[" in name
-
-
 def dig(record: Any, path: str) -> tuple[bool, Any]:
     """Is something there, and what. A key that is spelt like the whole path wins.
 
