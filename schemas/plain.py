@@ -5,9 +5,14 @@ True answers are certain; a false one only means that the texts have to be looke
 
 from __future__ import annotations
 
+from collections.abc import Set
+
 import numpy as np
 import polars as pl
 
+_NO_NULL = "null-item"
+# Rules of single items, none of which visible ASCII can break.
+_OF_ITEMS = frozenset({_NO_NULL, "blank-id", "id-whitespace"})
 # What visible ASCII lies between.
 _SPACE, _DELETE = 0x20, 0x7F
 _A, _Z = 0x41, 0x5A
@@ -15,9 +20,26 @@ _A, _Z = 0x41, 0x5A
 
 def all_plain(texts: pl.Series) -> bool:
     """Is every text visible ASCII, and none empty? Then none is blank, and none unclean."""
-    if not (texts.str.len_bytes().min() or 0):
+    if not texts.str.len_bytes().min():
         return texts.null_count() == len(texts)
     return _visible(_bytes(texts))
+
+
+def none_breaks(rules: Set[str | None], values: pl.Series) -> bool:
+    """Can it be seen at once that no text, or item of a list of texts, breaks these rules?
+
+    False where it cannot: then the rules have to be tried.
+    """
+    if not rules <= _OF_ITEMS:
+        return False
+    items = values
+    if values.dtype == pl.List(pl.String):
+        items = values.explode(empty_as_null=False, keep_nulls=False)
+        if items.null_count():
+            return False
+    if items.dtype != pl.String:
+        return False
+    return rules <= {_NO_NULL} or all_plain(items.drop_nulls())
 
 
 def is_folded(texts: pl.Series) -> bool:

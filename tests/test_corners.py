@@ -9,11 +9,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
 import ragtriage
+from ragtriage.relevance.flat import Flat
 from tests.support import CONTRACTS, Command, Writer, lines_of
 
 ONE = {"case_id": "1", "required_ids": ["e"], "retrieved_ids": ["f"], "split": "x"}
@@ -73,7 +75,10 @@ def test_nothing_found_is_a_plain_zero(written: Writer) -> None:
     assert [repr(value) for row in scores.rows() for value in row] == ["0.0"] * 4
 
 
-def test_ids_that_share_a_key_do_not_meet(written: Writer, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("cheaper", [0, 1_000], ids=["by-join", "by-place"])
+def test_ids_that_share_a_key_do_not_meet(
+    cheaper: int, written: Writer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     records = [{"case_id": str(i), "required_ids": ["e", "g"], "cited_ids": ["e"]} for i in "ab"]
     ranked = [["f", "e"], ["G"]]
     given = [{**r, "retrieved_ids": ids} for r, ids in zip(records, ranked, strict=True)]
@@ -82,8 +87,10 @@ def test_ids_that_share_a_key_do_not_meet(written: Writer, monkeypatch: pytest.M
     def one_key(frame: pl.DataFrame, _text: str) -> pl.DataFrame:
         return frame.with_columns(key=pl.lit(0, pl.UInt64))
 
-    for room in ("relevance.lists", "relevance.matching", "findings"):
+    for room in ("relevance.requirements", "findings"):
         monkeypatch.setattr(f"ragtriage.{room}.keyed", one_key)
+    monkeypatch.setattr(Flat, "hashes", property(lambda flat: np.zeros(len(flat.rows), np.uint64)))
+    monkeypatch.setattr("ragtriage.relevance.flat._CHEAPER", cheaper)
     found = run_of(written, *given)
     assert found.cases["recall"].to_list() == [0.5, 0.0]
     assert_frame_equal(found.cases.drop("run_id"), expected.cases.drop("run_id"))

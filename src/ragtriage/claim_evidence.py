@@ -30,29 +30,35 @@ def with_evidence_terms(
     a claim whose labelled passages all fail counts as without evidence only once every passage
     of the context was labelled. Both 0 where no claim is required.
     """
-    supplied = cases.select("row", supplied="distinct_context")
-    required = table.filter("required").join(supplied, on="row", maintain_order="left")
-    labelled = required.join(
-        _passages(reviews), on=_KEY, how="left", maintain_order="left"
-    ).with_columns(there=_evidence_there())
-    counts = labelled.group_by("row", maintain_order=True).agg(
-        known=pl.col("there").is_not_null().all(),
-        n_evidenced_claims=pl.col("there").sum().cast(pl.Int64),
-        n_used_claims=(pl.col("there") & pl.col("proposed")).sum().cast(pl.Int64),
-    )
-    terms = counts.select("row", "known", *_COUNTS)
     nothing_required = (
         pl.col("claims").is_not_null()
         & pl.col("distinct_context").is_not_null()
         & (pl.col("required_claims").list.len() == 0)
     )
-    return (
-        beside(cases, terms)
-        .with_columns(
-            pl.when("known").then(pl.col(name)).when(nothing_required).then(0).alias(name)
-            for name in _COUNTS
-        )
-        .drop("known")
+    none = pl.when(nothing_required).then(pl.lit(0, pl.Int64))
+    required = table.filter("required")
+    if required.is_empty():
+        return cases.with_columns(none.alias(name) for name in _COUNTS)
+    told = beside(cases, _counted(required, cases, reviews))
+    return told.with_columns(
+        pl.when("known").then(pl.col(name)).otherwise(none).alias(name) for name in _COUNTS
+    ).drop("known")
+
+
+def _counted(
+    required: pl.DataFrame, cases: pl.DataFrame, reviews: pl.DataFrame | None
+) -> pl.DataFrame:
+    """Required claims by case: `row`, `known` (of each, whether its evidence was there), counts."""
+    supplied = cases.select("row", supplied="distinct_context")
+    labelled = (
+        required.join(supplied, on="row", maintain_order="left")
+        .join(_passages(reviews), on=_KEY, how="left", maintain_order="left")
+        .with_columns(there=_evidence_there())
+    )
+    return labelled.group_by("row", maintain_order=True).agg(
+        known=pl.col("there").is_not_null().all(),
+        n_evidenced_claims=pl.col("there").sum().cast(pl.Int64),
+        n_used_claims=(pl.col("there") & pl.col("proposed")).sum().cast(pl.Int64),
     )
 
 

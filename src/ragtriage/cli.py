@@ -41,6 +41,8 @@ from ragtriage.runner import runner_apart
 from ragtriage.version import __version__
 
 _OBJECTS = 100_000
+# Threads that hand work to polars wait less for the one that looks lines through.
+_SWITCH_SECONDS = 1e-4
 # Polars' allocator keeps freed pages unless told otherwise: up to half of what a run needs. It
 # reads this when polars is first imported.
 _ALLOCATOR = "dirty_decay_ms:5000,muzzy_decay_ms:5000"
@@ -51,6 +53,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     os.environ.setdefault("_RJEM_MALLOC_CONF", _ALLOCATOR)
     # Libraries make hundreds of thousands of objects that stay: to look them through takes time.
     gc.set_threshold(_OBJECTS)
+    sys.setswitchinterval(_SWITCH_SECONDS)
     sys.exit(run(arguments))
 
 

@@ -5,6 +5,8 @@ A frame in, a frame out; nothing is counted here and no stage is named.
 
 from __future__ import annotations
 
+from functools import cache
+
 import polars as pl
 
 # Along the way from source to model; a case's break point is the earliest.
@@ -32,6 +34,8 @@ LOST_AT: tuple[tuple[str, str], ...] = (
     ("context", "in the first k and not in the context"),
     ("unobserved", "missing from the context while what was retrieved is not observed"),
 )
+
+_NAMES = pl.Series(BREAKS)
 
 COLUMNS = (
     "case_id",
@@ -63,8 +67,9 @@ def build_ledger(requirements: pl.DataFrame, cases: pl.DataFrame, k: int) -> pl.
         k: the cutoff within which a retrieved requirement counts as returned.
 
     Returns:
-        `COLUMNS`, `row`, `gain`, `listed`, `authorised`, `unmet`; in case order. What is not
-        observed on a row is null; `delivered` and `lost_at` are null on cases with an `error`.
+        `COLUMNS`, `row`, `gain`, `listed`, `authorised`, `unmet`, and `break_order`, the place of
+        `lost_at` among `BREAKS`; in case order. What is not observed on a row is null;
+        `delivered` and `lost_at` are null on cases with an `error`.
     """
     observed = cases.select(
         "row",
@@ -79,20 +84,23 @@ def build_ledger(requirements: pl.DataFrame, cases: pl.DataFrame, k: int) -> pl.
         in_top_k=_where(pl.col("retrieved_seen"), (pl.col("retrieved_rank") <= k)),
         in_context=_where(pl.col("context_seen"), pl.col("context_rank").is_not_null()),
         cited=_where(pl.col("cited_seen"), pl.col("cited_rank").is_not_null()),
-        unmet=_where(pl.col("retrieved_seen"), pl.col("returned").is_null()),
+        unmet=_where(pl.col("retrieved_seen"), ~pl.col("returned")),
     )
     delivered = pl.when(~pl.col("failed")).then(pl.coalesce("in_context", "in_top_k"))
-    told = placed.with_columns(delivered=delivered).with_columns(lost_at=_lost_at())
-    return told.select(*COLUMNS, "row", "gain", "listed", "authorised", "unmet").cast(
-        {"retrieved_rank": pl.Int64, "context_rank": pl.Int64}
-    )
+    told = placed.with_columns(delivered=delivered).with_columns(break_order=_break_order())
+    told = told.with_columns(lost_at=_NAMES.gather(told["break_order"]))
+    return told.select(
+        *COLUMNS, "row", "gain", "listed", "authorised", "unmet", "break_order"
+    ).cast({"retrieved_rank": pl.Int64, "context_rank": pl.Int64})
 
 
 def _where(seen: pl.Expr, value: pl.Expr) -> pl.Expr:
     return pl.when(seen).then(value.fill_null(False))
 
 
-def _lost_at() -> pl.Expr:
+@cache
+def _break_order() -> pl.Expr:
+    """Where a requirement was lost, as its place among `BREAKS`; null where it was not."""
     candidate = pl.col("in_candidates").fill_null(False)
     ranked = pl.col("retrieved_rank").is_not_null()
     seen = pl.col("retrieved_seen")
@@ -107,7 +115,8 @@ def _lost_at() -> pl.Expr:
         "context": pl.col("in_top_k") & ~pl.col("in_context"),
         "unobserved": ~seen,
     }
-    lost = pl.lit(None, pl.String)
+    lost = pl.lit(None, pl.Int8)
     for name, _ in reversed(LOST_AT):
-        lost = pl.when(tests[name].fill_null(False)).then(pl.lit(name)).otherwise(lost)
+        place = pl.lit(BREAKS.index(name), pl.Int8)
+        lost = pl.when(tests[name].fill_null(False)).then(place).otherwise(lost)
     return pl.when(~pl.col("delivered")).then(lost)

@@ -74,7 +74,7 @@ FINDINGS: tuple[Finding, ...] = (
     Finding(
         "context-not-retrieved",
         "the context holds an ID that was not retrieved",
-        pl.col("distinct_context").list.set_difference(pl.col("distinct_retrieved")).list.len() > 0,
+        pl.col("n_context_retrieved") < pl.col("n_context"),
     ),
     Finding(
         "near-miss-id",
@@ -129,8 +129,7 @@ def with_findings(cases: pl.DataFrame, ledger: pl.DataFrame, k: int) -> pl.DataF
     """The cases with `findings`, the sorted names of what applies, and `near_misses`."""
     noted = beside(beside(cases, _of_requirements(ledger)), _near_misses(cases, ledger))
     noted = noted.with_columns(n_unjudged=_unjudged(cases, k))
-    noted = noted.with_columns(bits=_bits())
-    return beside(noted, _names_of(noted["bits"]), on="bits")
+    return noted.with_columns(findings=_names_of(noted.select(bits=_bits()).to_series()))
 
 
 @cache
@@ -146,16 +145,20 @@ def _bits() -> pl.Expr:
     return bits
 
 
-def _names_of(bits: pl.Series) -> pl.DataFrame:
-    """The names behind each set of bits that occurs: few, however many the cases."""
+def _names_of(bits: pl.Series) -> pl.Series:
+    """The names behind each set of bits: few sets occur, however many the cases."""
     seen = bits.unique().sort()
     names = [[f.name for place, f in enumerate(_SORTED) if value >> place & 1] for value in seen]
-    return pl.DataFrame({"bits": seen, "findings": pl.Series(names, dtype=pl.List(pl.String))})
+    return pl.Series(names, dtype=pl.List(pl.String)).gather(seen.search_sorted(bits))
 
 
 def _of_requirements(ledger: pl.DataFrame) -> pl.DataFrame:
-    return ledger.group_by("row").agg(
-        any_dangling=(~pl.col("listed")).any(), any_barred=(~pl.col("authorised")).any()
+    """Which cases require what nobody can find, or may not see: the others are left out."""
+    at_fault = ~pl.col("listed") | ~pl.col("authorised")
+    return (
+        ledger.filter(at_fault)
+        .group_by("row", maintain_order=True)
+        .agg(any_dangling=(~pl.col("listed")).any(), any_barred=(~pl.col("authorised")).any())
     )
 
 

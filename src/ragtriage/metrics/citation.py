@@ -16,7 +16,7 @@ from ragtriage.metrics.registry import (
 
 _CITED = pl.col("n_cited")
 # Cited IDs that are authorised members of a requirement.
-_RELEVANT = pl.col("relevant_cited").list.len().fill_null(0)
+_RELEVANT = pl.col("n_relevant_cited")
 
 
 @metric(family="citation", kind="ratio", needs=(CITED, LABELS), source="ragtriage")

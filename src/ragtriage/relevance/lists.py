@@ -4,57 +4,59 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
 import polars as pl
 
 from ragtriage.relevance.corpus import Corpus
-from ragtriage.relevance.frames import keyed
+from ragtriage.relevance.flat import Flat
 from ragtriage.schemas.inputs import LABEL_FIELDS
 
 LISTS = ("retrieved_ids", "context_ids", "cited_ids")
 
 
 class Lists(NamedTuple):
-    """Cases with what their lists come to, and the lists' members one a row.
-
-    `members`, by list: `row`, `id`, `place` (from 1), and `key` as `keyed` makes it; each ID of a
-    list once.
-    """
+    """Cases with what their lists come to, and the distinct lists laid out flat, by name."""
 
     cases: pl.DataFrame
-    members: dict[str, pl.DataFrame]
+    flat: dict[str, Flat]
 
 
 def with_list_terms(cases: pl.DataFrame, corpus: Corpus | None) -> Lists:
     """Distinct lists, their lengths and overlaps, and what this requester may not see."""
-    cases = cases.with_columns(_collapsed(cases, name).alias(distinct(name)) for name in LISTS)
-    members = {name: _members(cases, distinct(name)) for name in LISTS}
-    sized = cases.with_columns(
+    lists, flat = {}, {}
+    for name in LISTS:
+        lists[distinct(name)], flat[name] = _distinct(cases[name])
+    retrieved, context, cited = (flat[name] for name in LISTS)
+    cases = cases.with_columns(**lists).with_columns(
         n_retrieved=pl.col("distinct_retrieved").list.len(),
         n_context=pl.col("distinct_context").list.len(),
         n_cited=pl.col("distinct_cited").list.len(),
-        n_cited_retrieved=_common("distinct_cited", "distinct_retrieved"),
-        n_cited_context=_common("distinct_cited", "distinct_context"),
         labels_observed=pl.any_horizontal(pl.col(LABEL_FIELDS).is_not_null()),
+        n_cited_retrieved=_common("cited", "retrieved", cited, retrieved),
+        n_cited_context=_common("cited", "context", cited, context),
+        n_context_retrieved=_common("context", "retrieved", context, retrieved),
     )
-    return Lists(sized.with_columns(_unauthorized(sized, corpus)), members)
+    return Lists(cases.with_columns(_unauthorized(cases, corpus)), flat)
 
 
-def _members(cases: pl.DataFrame, column: str) -> pl.DataFrame:
-    places = pl.int_ranges(1, pl.col("id").list.len() + 1, dtype=pl.UInt32)
-    listed = cases.select("row", id=column).filter(pl.col("id").list.len() > 0)
-    return keyed(listed.with_columns(place=places).explode("id", "place"), "id")
+def _distinct(lists: pl.Series) -> tuple[pl.Series, Flat]:
+    """The lists with repeats collapsed to their first place: most have none, which costs less."""
+    flat = Flat.of(lists)
+    repeating = flat.repeating()
+    if not len(repeating):
+        return lists, flat
+    collapsed = lists.gather(repeating).list.unique(maintain_order=True)
+    source = np.arange(len(lists))
+    source[repeating] = len(lists) + np.arange(len(repeating))
+    lists = pl.concat([lists, collapsed]).gather(source)
+    return lists, Flat.of(lists)
 
 
-def _collapsed(cases: pl.DataFrame, name: str) -> pl.Expr:
-    """The list with repeats collapsed to their first place: most have none, which costs less."""
-    ids = pl.col(name)
-    if cases.select((ids.list.n_unique() == ids.list.len()).all()).item():
-        return ids
-    return ids.list.unique(maintain_order=True)
-
-
-def _common(left: str, right: str) -> pl.Expr:
-    return pl.col(left).list.set_intersection(pl.col(right)).list.len()
+def _common(name: str, other: str, ids: Flat, others: Flat) -> pl.Expr:
+    """How many IDs of one list are in the other; null where either is not observed."""
+    both = pl.col(f"distinct_{name}").is_not_null() & pl.col(f"distinct_{other}").is_not_null()
+    common = ids.count(ids.where(others) >= 0)
+    return pl.when(both).then(pl.lit(pl.Series(common))).cast(pl.UInt32)
 
 
 def distinct(name: str) -> str:

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 import polars as pl
 
 from ragtriage.relevance.corpus import Corpus
-from ragtriage.relevance.frames import beside, keyed, same
+from ragtriage.relevance.flat import Flat
+from ragtriage.relevance.frames import beside
 from ragtriage.relevance.lists import unrestricted, with_list_terms
+from ragtriage.relevance.meetings import Meetings
 from ragtriage.relevance.requirements import requirements_of
 
 _RANKS = {
@@ -33,13 +35,12 @@ class Relevance:
 
     `requirements`: a row per case and requirement, in case order: `row`, `requirement`
     (0-based), `ids` (as given), `gain`, `authorised`; `retrieved_rank`, `retrieved_id`,
-    `returned` (by any member, authorised or not; else null), `context_rank`, `cited_rank`;
-    `in_candidates`, `filtered`, and by the corpus `listed`, `in_source`, `in_index`,
+    `returned` (by any member, authorised or not), `context_rank`, `cited_rank`; `in_candidates`, `filtered`, and by the corpus `listed`, `in_source`, `in_index`,
     `in_chunks`, `all_unindexed`, `all_unchunked`.
 
     `cases`: the frame in its own order, with `row`, the distinct lists and their lengths and
-    overlaps (`n_retrieved`, `n_cited_context`, …), `n_unauthorized_…`, and `relevant_…`, the
-    places of each list that hold a relevant ID.
+    overlaps (`n_retrieved`, `n_cited_context`, …), `n_unauthorized_…`, `relevant_retrieved`, the
+    ranks that hold a relevant ID (null where none does), and `n_relevant_cited`.
     """
 
     requirements: pl.DataFrame
@@ -48,20 +49,21 @@ class Relevance:
 
 def match(frame: pl.DataFrame, corpus: Corpus | None) -> Relevance:
     """Match each case's requirements against what was retrieved, supplied and cited."""
-    cases, listed = with_list_terms(frame.with_row_index("row"), corpus)
+    cases, flat = with_list_terms(frame.with_row_index("row"), corpus)
     required = requirements_of(cases, corpus)
-    cases = beside(cases, required.counts)
-    table = required.table
-    members = keyed(_authorised(required.members, cases), "id")
-    for name, ranks in _RANKS.items():
-        found = _found(listed[name], ranks, members)
-        if name == "retrieved_ids":
-            returned = found.select("q").unique().with_columns(returned=pl.lit(True))
-            table = table.join(returned, on="q", how="left", maintain_order="left")
-        found = found.filter("authorised")
-        first = _first(found, ranks, single=required.single)
-        table = table.join(first, on="q", how="left", maintain_order="left")
-        cases = beside(cases, _relevant(found, name, single=required.single))
+    members = _authorised(required.members, cases)
+    asked = Flat.of_rows(members["id"], members["row"], cases.height)
+    meetings = {
+        name: Meetings(members, asked, flat[name], single=required.single) for name in _RANKS
+    }
+    retrieved, cited = meetings["retrieved_ids"], meetings["cited_ids"]
+    table = required.table.with_columns(
+        *(meetings[name].ranks().alias(ranks) for name, ranks in _RANKS.items()),
+        retrieved_id=retrieved.first_ids(),
+        returned=retrieved.met_at_all(),
+    )
+    cases = beside(beside(cases, required.counts), retrieved.relevant_places())
+    cases = cases.with_columns(n_relevant_cited=cited.relevant_counts())
     return Relevance(_with_knowledge(table, members, cases, corpus), cases)
 
 
@@ -76,33 +78,6 @@ def _authorised(members: pl.DataFrame, cases: pl.DataFrame) -> pl.DataFrame:
         .with_columns(authorised=allowed & ~forbidden)
         .drop("allowed_ids", "forbidden_ids")
     )
-
-
-def _found(listed: pl.DataFrame, ranks: str, members: pl.DataFrame) -> pl.DataFrame:
-    """Every meeting of a list and a requirement: `q`, `row`, `id`, `authorised`, 1-based place."""
-    met = listed.join(members, on="key", maintain_order="left").filter(same("id"))
-    return met.select("q", "row", "id", "authorised", pl.col("place").alias(ranks))
-
-
-def _first(found: pl.DataFrame, ranks: str, *, single: bool) -> pl.DataFrame:
-    """Where each requirement is met first, and for retrieved by which member."""
-    if single:
-        wanted = {"retrieved_id": "id"} if ranks == "retrieved_rank" else {}
-        return found.select("q", ranks, **wanted)
-    aggregates = [pl.col(ranks).min()]
-    if ranks == "retrieved_rank":
-        aggregates.append(pl.col("id").sort_by(ranks).first().alias("retrieved_id"))
-    return found.group_by("q").agg(aggregates)
-
-
-def _relevant(found: pl.DataFrame, name: str, *, single: bool) -> pl.DataFrame:
-    """The places of a list that hold a relevant ID, in order, each once."""
-    ranks = _RANKS[name]
-    places = found.select("row", ranks)
-    if not single:
-        places = places.unique(maintain_order=True)
-    relevant = pl.col(ranks).alias("relevant_" + name.removesuffix("_ids"))
-    return places.group_by("row", maintain_order=True).agg(relevant)
 
 
 def _with_knowledge(

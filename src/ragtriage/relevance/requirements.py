@@ -7,6 +7,7 @@ from typing import NamedTuple
 import polars as pl
 
 from ragtriage.relevance.corpus import Corpus
+from ragtriage.relevance.flat import Flat
 from ragtriage.relevance.frames import keyed, same
 
 # IDs hold no control characters, so this joins them without ambiguity.
@@ -35,7 +36,7 @@ def requirements_of(cases: pl.DataFrame, corpus: Corpus | None) -> Requirements:
     if corpus is not None and corpus.table["equivalence_group"].null_count() < len(corpus.ids):
         members = _with_equivalents(members, corpus)
     single = members.height == given.height
-    kept = _distinct(given, members)
+    kept = _distinct(given, members, cases.height)
     if kept.height < given.height:
         members = members.join(kept.select("q"), on="q", how="semi", maintain_order="left")
     table = kept.select("q", "row", "ids").with_columns(requirement=_places(kept))
@@ -80,11 +81,10 @@ def _given(cases: pl.DataFrame) -> pl.DataFrame:
     return joined.drop("order").with_row_index("q")
 
 
-def _distinct(given: pl.DataFrame, members: pl.DataFrame) -> pl.DataFrame:
+def _distinct(given: pl.DataFrame, members: pl.DataFrame, cases: int) -> pl.DataFrame:
     """Requirements without those whose members another one of their case has, the first kept."""
     named = _keyed(given, members)
-    # Numbers are cheaper to compare than texts, and where none is equal no text is.
-    if not keyed(named.select("row", "key"), "key")["key"].is_duplicated().any():
+    if not len(Flat.of_rows(named["key"], named["row"], cases).repeating()):
         return named
     return named.unique(["row", "key"], keep="first", maintain_order=True)
 
