@@ -5,7 +5,7 @@ True answers are certain; a false one only means that the texts have to be looke
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Set as AbstractSet
 
 import numpy as np
 import polars as pl
@@ -25,7 +25,7 @@ def all_plain(texts: pl.Series) -> bool:
     return _visible(_bytes(texts))
 
 
-def none_breaks(rules: Set[str | None], values: pl.Series) -> bool:
+def none_breaks(rules: AbstractSet[str | None], values: pl.Series) -> bool:
     """Can it be seen at once that no text, or item of a list of texts, breaks these rules?
 
     False where it cannot: then the rules have to be tried.

@@ -186,7 +186,7 @@ def test_records_of_one_line_are_counted_one_by_one(cli: Command, written: Write
 class Raising(CaseRows):
     """A rule that cannot be checked."""
 
-    @pa.check("case_id", title="blank-id", error="broken")
+    @pa.check("case_id", title="type", error="broken")
     def raises(cls, data: PolarsData) -> pl.LazyFrame:  # noqa: N805
         return data.lazyframe.select(pl.col("no such column"))
 
@@ -194,7 +194,7 @@ class Raising(CaseRows):
 class Shorter(CaseRows):
     """A rule that gives fewer verdicts than there are rows."""
 
-    @pa.check("case_id", title="blank-id", error="broken")
+    @pa.check("case_id", title="type", error="broken")
     def shorter(cls, data: PolarsData) -> pl.LazyFrame:  # noqa: N805
         return data.lazyframe.filter(pl.col("case_id") != "x").select(pl.lit(False))
 

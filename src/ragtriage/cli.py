@@ -51,6 +51,8 @@ _ALLOCATOR = "dirty_decay_ms:5000,muzzy_decay_ms:5000"
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command line and exit with its code; a user's mistake shows no traceback."""
     os.environ.setdefault("_RJEM_MALLOC_CONF", _ALLOCATOR)
+    # Nothing here multiplies matrices; a process with a thread for it cannot be forked.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # Libraries make hundreds of thousands of objects that stay: to look them through takes time.
     gc.set_threshold(_OBJECTS)
     sys.setswitchinterval(_SWITCH_SECONDS)

@@ -120,6 +120,11 @@ _RUNNER: list[Decorator] = [
         help="Here [direct], or shard by shard on Dask's workers.",
     ),
     click.option(
+        "--workers",
+        metavar="N",
+        help="Processes that share the work here [2 for large files on Linux].",
+    ),
+    click.option(
         "--dask-address", metavar="tcp://…", help="The scheduler [a cluster on this machine]."
     ),
     click.option(

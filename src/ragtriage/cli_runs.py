@@ -38,10 +38,20 @@ def _run(request: Any, runner: Runner) -> tuple[Any, Any, dict[str, float]]:
         from ragtriage.flows.server import run_under_prefect  # noqa: PLC0415 - only with --prefect
 
         return *run_under_prefect(request), {}
-    from ragtriage.pipeline import run_request  # noqa: PLC0415 - looked up at each use
-
-    run = run_request(request, progress=progress())
+    run = _run_here(request, runner)
     return run.report, run.path, run.manifest["timings"]
+
+
+def _run_here(request: Any, runner: Runner) -> Any:
+    """On this machine: by several processes where that is worth while, else by this one."""
+    from ragtriage.pipeline import run_request  # noqa: PLC0415 - looked up at each use
+    from ragtriage.sharding.local import local_workers  # noqa: PLC0415 - as above
+    from ragtriage.sharding.run import run_in_shards  # noqa: PLC0415 - as above
+
+    with local_workers(request, runner.workers, progress=progress()) as workers:
+        if workers is not None:
+            return run_in_shards(request, workers, wanted=workers.shards)
+        return run_request(request, progress=progress())
 
 
 def _run_against(request: Any, against: Any) -> tuple[Any, Any, Any, Any]:

@@ -6,10 +6,10 @@ What shards come to is taken in here too, in input order, as if this process had
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ragtriage.admission import Admission, Admitted
 from ragtriage.metrics import Column, columns_for
@@ -86,7 +86,11 @@ class Fold:
         tally: Tally,
         parts: Parts,
         progress: Progress,
+        *,
+        overlap: bool = True,
     ) -> None:
+        """`overlap`: work on three chunks at a time; what has one core to itself does not."""
+        self._ahead: Callable[[Iterable[Any]], Iterator[Any]] = ahead if overlap else iter
         self._request = request
         self._admission = admission
         self._tally = tally
@@ -115,7 +119,7 @@ class Fold:
         Reading and checking, scoring, and here summing and writing.
         """
         sums, timed = self.sums, self.timings.of
-        for admitted, scored in ahead(self._scored(sums.refused)):
+        for admitted, scored in self._ahead(self._scored(sums.refused)):
             self._admission.count(admitted.chunk.counts, admitted.faults)
             sums.accepted += admitted.cases.height
             self._progress("evaluating", self._tally.totals.read)
@@ -158,7 +162,7 @@ class Fold:
 
     def _scored(self, stopped: bool) -> Iterator[tuple[Admitted, Scored | None]]:  # noqa: FBT001 - of this class
         """Each chunk and, where it may be evaluated, its scored cases."""
-        for admitted in ahead(self._admission.chunks()):
+        for admitted in self._ahead(self._admission.chunks()):
             stopped |= self._stops(refused=any(fault.refuses for fault in admitted.faults))
             yield admitted, None if stopped else self._score(admitted, self._full)
             del admitted  # chunks are large: none is kept while the next is waited for

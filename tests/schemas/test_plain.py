@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from ragtriage.findings import _folded
 from ragtriage.schemas.fields import is_blank, is_unclean
-from ragtriage.schemas.plain import all_plain, is_folded
+from ragtriage.schemas.plain import all_plain, is_folded, none_breaks
 
 TEXTS = st.lists(
     st.none() | st.text(st.sampled_from("aAzZ09#-_ \t\x7f\u200béK"), max_size=4) | st.text(),
@@ -24,6 +24,39 @@ def test_plain_texts_break_neither_rule_of_ids(values: list[str | None]) -> None
     column = texts(values)
     broken = column.to_frame().select((is_blank(pl.col("id")) | is_unclean(pl.col("id"))).any())
     assert not (all_plain(column) and broken.item())
+
+
+RULES = (frozenset({"null-item"}), frozenset({"null-item", "blank-id", "id-whitespace"}))
+
+
+@pytest.mark.parametrize("rules", RULES)
+@given(st.lists(st.none() | TEXTS, max_size=4))
+def test_what_is_seen_at_once_holds_of_each_item(
+    rules: frozenset[str | None], lists: list[list[str | None] | None]
+) -> None:
+    column = pl.Series("ids", lists, dtype=pl.List(pl.String))
+    items = texts([item for ids in lists for item in ids or []])
+    element = pl.col("id")
+    unfit = element.is_null()
+    if len(rules) > 1:
+        unfit |= is_blank(element).fill_null(False) | is_unclean(element).fill_null(False)
+    broken = bool(items.to_frame().select(unfit.any()).item())
+    assert not (none_breaks(rules, column) and broken)
+    # A rule of null items needs no second look.
+    assert len(rules) > 1 or none_breaks(rules, column) is not broken
+
+
+@pytest.mark.parametrize(
+    ("rules", "values"),
+    [
+        ({"null-item", "grade-conflict"}, pl.Series([["a"]])),
+        ({"null-item", None}, pl.Series([["a"]])),
+        ({"null-item"}, pl.Series([[["a"]]])),
+        ({"blank-id"}, pl.Series([1])),
+    ],
+)
+def test_other_rules_and_types_are_tried(rules: set[str | None], values: pl.Series) -> None:
+    assert not none_breaks(rules, values)
 
 
 @given(TEXTS)

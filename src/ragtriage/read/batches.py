@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import BinaryIO
 
+import numpy as np
+
 from ragtriage.errors import InputError
 from ragtriage.read.faults import Fault
 from ragtriage.read.files import InputFile
@@ -20,6 +22,8 @@ BATCH_RECORDS = 100_000
 
 # What JSON calls white space; bytes.strip alone takes more.
 WHITE = b" \t\r\n"
+# How a line starts that may be blank.
+_WHITE_STARTS = frozenset({b"", *(WHITE[i : i + 1] for i in range(len(WHITE)))})
 
 _FOREIGN_BOMS = {
     codecs.BOM_UTF32_LE: "UTF-32",
@@ -79,7 +83,9 @@ class JsonLines(Batch):
         if not lines[-1]:
             lines.pop()
         numbers = range(self._first, self._first + len(lines))
-        skip = {i for i, line in enumerate(lines) if not line[:1].strip(WHITE) and is_blank(line)}
+        if _WHITE_STARTS.isdisjoint({line[:1] for line in lines}):
+            return lines, numbers, 0
+        skip = {i for i, line in enumerate(lines) if is_blank(line)}
         if not skip:
             return lines, numbers, 0
         kept = [i for i in range(len(lines)) if i not in skip]
@@ -181,3 +187,8 @@ def skip_bom(head: bytes, file: InputFile) -> bytes:
 def is_blank(line: bytes) -> bool:
     """Nothing but JSON white space."""
     return not line.strip(WHITE)
+
+
+def count_byte(text: bytes, byte: bytes) -> int:
+    """How often a byte occurs; where it is frequent, much faster than `bytes.count`."""
+    return int(np.count_nonzero(np.frombuffer(text, np.uint8) == byte[0]))

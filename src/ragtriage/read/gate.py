@@ -15,14 +15,13 @@ from operator import attrgetter
 from typing import Any
 
 import msgspec
-import numpy as np
 import polars as pl
 
 from ragtriage.read.aliases import Key
+from ragtriage.read.batches import count_byte
 from ragtriage.read.examine import Examined, check_depth
 from ragtriage.read.types import annotation
 
-_COLON = ord(":")
 _KEY = re.compile(rb'"[ \t\r\n]*:')
 # White space other than a blank is rare after a quote, and cheap to rule out.
 _RARE_SPACE = (b"\t", b"\r", b"\n")
@@ -203,7 +202,7 @@ class Gate:
         if None in ids:
             return None
         # A key has a colon, so that as few colons as keys leave none for a repeated key.
-        if np.count_nonzero(np.frombuffer(text, np.uint8) == _COLON) == expected:
+        if count_byte(text, b":") == expected:
             return ids
         spaces = _RARE_SPACE if block is None else _IN_A_LINE
         return ids if _count_keys(text, spaces) == expected else None
@@ -220,7 +219,7 @@ class Gate:
         self.set_aside = Counter()
         if not (self._optional or self._nested or self._unknown):
             read_id = attrgetter(attribute)
-            return [read_id(decode(line)) for line in lines], expected
+            return list(map(read_id, map(decode, lines))), expected
         ids = []
         for line in lines:
             record = decode(line)

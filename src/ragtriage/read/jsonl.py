@@ -80,7 +80,7 @@ def _whole(stream: BinaryIO) -> bytes:
 
 def _bounded(block: bytes) -> Iterator[tuple[bytes, int]]:
     """The block itself, or pieces of at most `BATCH_RECORDS` lines; each with its lines."""
-    count = block.count(b"\n") + (not block.endswith(b"\n"))
+    count = batches.count_byte(block, b"\n") + (not block.endswith(b"\n"))
     if count <= batches.BATCH_RECORDS:
         yield block, count
         return

@@ -272,9 +272,10 @@ class TableSource:
 def _by_itself(rows: pl.DataFrame) -> pl.DataFrame:
     """The rows in memory of their own: texts would otherwise drag their whole row group along."""
     copied = io.BytesIO()
-    rows.write_ipc(copied)
+    # As a stream, not a file: that one is written by the engine that is decoding what comes next.
+    rows.write_ipc_stream(copied)
     copied.seek(0)
-    return pl.read_ipc(copied)
+    return pl.read_ipc_stream(copied)
 
 
 def _row_text(part: pl.DataFrame, row: int) -> str:

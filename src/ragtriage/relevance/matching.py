@@ -35,8 +35,9 @@ class Relevance:
 
     `requirements`: a row per case and requirement, in case order: `row`, `requirement`
     (0-based), `ids` (as given), `gain`, `authorised`; `retrieved_rank`, `retrieved_id`,
-    `returned` (by any member, authorised or not), `context_rank`, `cited_rank`; `in_candidates`, `filtered`, and by the corpus `listed`, `in_source`, `in_index`,
-    `in_chunks`, `all_unindexed`, `all_unchunked`.
+    `returned` (by any member, authorised or not), `context_rank`, `cited_rank`; `in_candidates`,
+    `filtered`, and by the corpus `listed`, `in_source`, `in_index`, `in_chunks`,
+    `all_unindexed`, `all_unchunked`.
 
     `cases`: the frame in its own order, with `row`, the distinct lists and their lengths and
     overlaps (`n_retrieved`, `n_cited_context`, …), `n_unauthorized_…`, `relevant_retrieved`, the

@@ -167,7 +167,8 @@ def fold_shard(job: FoldJob) -> Folded:
         parts = Parts(folder)
         shown = None if request.all_cases else SHOWN_CASES
         tally = Tally(shown=shown, texts=not request.no_text)
-        fold = Fold(request, _admission(job, tally, parts), tally, parts, lambda _step, _n: None)
+        admission = _admission(job, tally, parts)
+        fold = Fold(request, admission, tally, parts, lambda _step, _n: None, overlap=False)
         fold.begin(refused=job.refused)
         if job.values:
             fold.sums.summary.know(job.values)

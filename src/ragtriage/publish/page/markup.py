@@ -6,7 +6,7 @@ No element of any page belongs here, and no cutting: see `texts`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from html import escape
 
 from ragtriage.publish.escape import visible_block
@@ -23,6 +23,7 @@ class Html(str):  # noqa: SLOT000 - an empty __slots__ is no gain for a str
 
 
 NOTHING = Html("")
+_SHORT = 32
 
 
 def escaped(text: str | int | None) -> Html:
@@ -31,7 +32,16 @@ def escaped(text: str | int | None) -> Html:
         return text
     if text is None:
         return NOTHING
-    return Html(escape(visible_block(str(text))).replace("&#x27;", "&#39;"))
+    given = str(text)
+    return _short(given) if len(given) <= _SHORT else _escaped(given)
+
+
+def _escaped(text: str) -> Html:
+    return Html(escape(visible_block(text)).replace("&#x27;", "&#39;"))
+
+
+# Names, numbers and words of the page itself come over and over.
+_short = lru_cache(maxsize=4096)(_escaped)
 
 
 def join(children: Iterable[str | int | None], joint: str = "") -> Html:

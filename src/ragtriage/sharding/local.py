@@ -1,0 +1,106 @@
+"""Shards on this machine's cores: workers that are forked before polars has started a thread.
+
+Polars shares one chunk's work among cores poorly; whole chunks share well. A fork costs nothing:
+what is imported is there. It is safe while nobody else is at work in the process, since no lock is
+copied then that somebody holds. Where that is not so, one process does all the work.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from ragtriage.errors import InputError
+from ragtriage.folding import Progress
+from ragtriage.layout import presets_of
+from ragtriage.read.files import InputFile, find_files
+from ragtriage.request import EvaluateRequest
+from ragtriage.sharding.jobs import Folded
+from ragtriage.sharding.workers import Workers
+
+# Bytes of a shard for which another process is worth while; a smaller input is left to one.
+_SHARD_BYTES = {"jsonl": 64 << 20, "parquet": 16 << 20}
+_LEAST = 0.5
+# Shards a worker, at most: with more, the last one at work is waited for less long.
+_SHARDS_EACH = 6
+_WORKERS = 2
+# Threads that hold nothing a worker needs: of the allocator, which looks after itself when the
+# process forks, and one of polars that waits for temporary files to remove.
+_HARMLESS = {"jemalloc_bg_thd", "polars-ooc-clea"}
+
+
+@contextmanager
+def local_workers(
+    request: EvaluateRequest, wanted: int | None, *, progress: Progress | None = None
+) -> Iterator[Workers | None]:
+    """Workers for an evaluation; None where one process is as good, or must do.
+
+    Args:
+        request: what is evaluated.
+        wanted: how many workers; by default two, where there are as many cores.
+        progress: told how far they are.
+    """
+    size = _shards_worth(request)
+    count = min(_WORKERS, _cores()) if wanted is None else wanted
+    if count == 1 or size < _LEAST or not _may_fork():
+        yield None
+        return
+    # What is there already is not looked through, and so not copied, by a worker's collector.
+    gc.freeze()
+    workers = Workers.forked(
+        count,
+        polars_threads=max(1, _cores() // count),
+        shards=max(count, min(int(size), _SHARDS_EACH * count)),
+        told=_Told(progress) if progress is not None else None,
+    )
+    try:
+        yield workers
+    finally:
+        workers.close()
+
+
+class _Told:
+    """Tells how far workers are, from what their calls came to."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+        self._lines = 0
+
+    def __call__(self, outcome: object) -> None:
+        if isinstance(outcome, Folded):
+            self._lines += outcome.sums.tally.totals.read
+        self._progress("evaluating" if self._lines else "indexing", self._lines)
+
+
+def _shards_worth(request: EvaluateRequest) -> float:
+    """How many shards of a good size the input holds; 0 where it cannot be cut."""
+    apart = request.cases or request.reviews or request.text_ids or presets_of(request)
+    if apart or not request.inputs or not request.write or "-" in request.inputs:
+        return 0
+    with suppress(InputError, OSError):
+        files = find_files(request.inputs, "records", None)
+        if all(_can_be_cut(file) for file in files):
+            return sum(file.path.stat().st_size / _SHARD_BYTES[file.format] for file in files)
+    return 0
+
+
+def _can_be_cut(file: InputFile) -> bool:
+    return file.format in _SHARD_BYTES and file.compression is None
+
+
+def _may_fork() -> bool:
+    """Is nobody but this thread at work?"""
+    if sys.platform != "linux":
+        return False
+    with suppress(OSError):
+        names = [path.read_text().strip() for path in Path("/proc/self/task").glob("*/comm")]
+        return len([name for name in names if name not in _HARMLESS]) == 1
+    return False
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else 1

@@ -1,0 +1,97 @@
+"""Lists laid out flat, against looking through them one by one."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragtriage.relevance import flat
+from ragtriage.relevance.flat import Flat
+from ragtriage.relevance.frames import beside, gathered
+from ragtriage.relevance.lists import _distinct
+
+IDS = st.sampled_from(["a", "b", "c", "a long ID that is not kept in place", "é"])
+LISTS = st.lists(st.none() | st.lists(IDS, max_size=5), max_size=6)
+DISTINCT = st.lists(st.none() | st.lists(IDS, max_size=5, unique=True), max_size=6)
+
+
+def column(lists: list[list[str] | None]) -> pl.Series:
+    return pl.Series("ids", lists, dtype=pl.List(pl.String))
+
+
+def padded(lists: list[list[str] | None], cases: int) -> list[list[str] | None]:
+    return [*lists, *[None] * (cases - len(lists))]
+
+
+@pytest.mark.parametrize("cheaper", [0, 1_000_000], ids=["by-join", "by-place"])
+@given(asked=LISTS, listed=DISTINCT)
+def test_where_each_id_stands(
+    cheaper: int, asked: list[list[str] | None], listed: list[list[str] | None]
+) -> None:
+    cases = max(len(asked), len(listed))
+    these, those = (Flat.of(column(padded(lists, cases))) for lists in (asked, listed))
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(flat, "_CHEAPER", cheaper)
+        found = these.where(those)
+    expected = []
+    before = 0
+    for mine, theirs in zip(padded(asked, cases), padded(listed, cases), strict=True):
+        where = {item: before + place for place, item in enumerate(theirs or [])}
+        expected += [where.get(item, -1) for item in mine or []]
+        before += len(theirs or [])
+    assert found.tolist() == expected
+    hits = [sum(item in (theirs or []) for item in mine or []) for mine, theirs in zip(
+        padded(asked, cases), padded(listed, cases), strict=True)]  # fmt: skip
+    assert these.count(found >= 0).tolist() == hits
+
+
+@pytest.mark.parametrize("short", [0, 32], ids=["by-hash", "by-place"])
+@given(lists=LISTS)
+def test_which_lists_repeat_an_id(short: int, lists: list[list[str] | None]) -> None:
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(flat, "_SHORT", short)
+        found = Flat.of(column(lists)).repeating().tolist()
+    assert found == [row for row, ids in enumerate(lists) if ids and len(set(ids)) < len(ids)]
+
+
+@given(LISTS)
+def test_repeats_collapse_to_their_first_place(lists: list[list[str] | None]) -> None:
+    collapsed, laid_out = _distinct(column(lists))
+    expected = [None if ids is None else list(dict.fromkeys(ids)) for ids in lists]
+    assert collapsed.to_list() == expected
+    assert laid_out.ids.to_list() == [item for ids in expected for item in ids or []]
+
+
+@given(LISTS)
+def test_rows_and_places(lists: list[list[str] | None]) -> None:
+    laid_out = Flat.of(column(lists))
+    expected = [(row, place) for row, ids in enumerate(lists) for place in range(len(ids or []))]
+    assert list(zip(laid_out.rows.tolist(), laid_out.places.tolist(), strict=True)) == expected
+    again = Flat.of_rows(laid_out.ids, pl.Series(laid_out.rows, dtype=pl.Int64), len(lists))
+    assert again.starts.tolist() == laid_out.starts.tolist()
+    assert laid_out.longest == max((len(ids or []) for ids in lists), default=0)
+
+
+def test_rows_put_beside_cases() -> None:
+    cases = pl.DataFrame({"row": [0, 1, 2], "case_id": ["a", "b", "c"]})
+    more = pl.DataFrame({"row": [2, 0], "n": [7, 8], "ids": [["x"], []]})
+    told = beside(cases, more)
+    assert told["n"].to_list() == [8, None, 7]
+    assert told["ids"].to_list() == [[], None, ["x"]]
+    assert beside(cases, more.clear())["n"].to_list() == [None] * 3
+    whole = pl.DataFrame({"row": [1, 0, 2], "n": [1, 0, 2]})
+    assert beside(cases, whole)["n"].to_list() == [0, 1, 2]
+
+
+def test_two_rows_of_one_case_are_a_mistake_of_ours() -> None:
+    cases = pl.DataFrame({"row": [0, 1]})
+    with pytest.raises(AssertionError, match="not one a case"):
+        beside(cases, pl.DataFrame({"row": [1, 1], "n": [1, 2]}))
+
+
+def test_a_place_below_nought_is_none() -> None:
+    found = gathered(pl.DataFrame({"n": [5, 6]}), np.array([1, -1, 0]))
+    assert found["n"].to_list() == [6, None, 5]

@@ -1,0 +1,224 @@
+"""Workers on this machine: the same bytes as one process, and nothing left of those that die."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ragtriage.request import EvaluateRequest, build_request
+from ragtriage.sharding import local
+from tests.benchmarks.generate import write_cases
+from tests.support import ROOT, lines_of, snapshot
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="workers are forked on Linux alone")
+
+# A few cases make many batches, and are worth more than one process.
+SMALL = """
+import sys
+from ragtriage.read import batches, tables
+from ragtriage.sharding import local
+batches.BATCH_BYTES, tables.CHUNK_ROWS = 20_000, 50
+local._SHARD_BYTES = dict.fromkeys(local._SHARD_BYTES, 10_000)
+forked = local.Workers.forked
+def noted(*given, **more):
+    workers = forked(*given, **more)
+    print("workers", *(w.pid for w in workers._workers), file=sys.stderr, flush=True)
+    return workers
+local.Workers.forked = noted
+"""
+MAIN = "from ragtriage.cli import main; main()"
+
+
+def started(*arguments: object, cwd: Path, before: str = "") -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-c", SMALL + before + MAIN, *map(str, arguments)],
+        env=os.environ
+        | {
+            "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), *sys.path]),
+            "SOURCE_DATE_EPOCH": "1700000000",
+            # Where numpy is imported first, as here.
+            "OPENBLAS_NUM_THREADS": "1",
+        },
+        cwd=cwd,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+
+
+def command(*arguments: object, cwd: Path, before: str = "") -> tuple[int, str, str, list[int]]:
+    """Exit code, both streams, and the workers that there were."""
+    process = started(*arguments, cwd=cwd, before=before)
+    out, told = process.communicate(timeout=120)
+    first, _, rest = told.partition("\n")
+    if not first.startswith("workers "):
+        return process.returncode, out, told, []
+    return process.returncode, out, rest, [int(pid) for pid in first.split()[1:]]
+
+
+def folder(path: Path) -> dict[str, bytes | None]:
+    return {name.removeprefix(f"{path}/"): data for name, data in snapshot(path).items()}
+
+
+def alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def gone(pids: list[int]) -> bool:
+    deadline = time.monotonic() + 20
+    while any(map(alive, pids)) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return not any(map(alive, pids))
+
+
+@pytest.fixture
+def cases(tmp_path: Path) -> Path:
+    """Some 300 cases in nine batches."""
+    write_cases(tmp_path / "cases.jsonl", 300)
+    return tmp_path / "cases.jsonl"
+
+
+def both(given: tuple[object, ...], cwd: Path) -> list[tuple[int, str, str]]:
+    """What one process and two workers came to; their folders must be the same."""
+    ends = []
+    for workers in (1, 2):
+        asked = ("evaluate", *given, "--run-id", "r", "--workers", workers)
+        *end, pids = command(*asked, "--out", f"out-{workers}", cwd=cwd)
+        assert len(pids) == (workers if workers > 1 else 0)
+        assert gone(pids)
+        ends.append((end[0], end[1], end[2].replace("out-2", "out-1")))
+    assert folder(cwd / "out-1") == folder(cwd / "out-2")
+    return ends
+
+
+def test_the_same_bytes_as_one_process(cases: Path) -> None:
+    options = ("--k", "5,1", "--slice", "split", "--intervals", "--gate", "recall@5 >= 1")
+    one, two = both((cases.name, *options), cases.parent)
+    assert one == two
+    assert one[0] == 1
+    parts = [name for name in folder(cases.parent / "out-2") if "cases/part-" in name]
+    assert len(parts) == 9
+
+
+def test_two_are_taken_where_nobody_says(cases: Path) -> None:
+    code, _, _, pids = command("evaluate", cases.name, "--out", "out", cwd=cases.parent)
+    assert code == 0
+    assert len(pids) == min(2, len(os.sched_getaffinity(0)) if len(pids) else 0)
+
+
+def test_records_set_aside_and_repeats_far_apart(cases: Path) -> None:
+    rows = cases.read_text().splitlines(keepends=True)
+    rows[10] = rows[10].replace('"question"', '"qestion"')
+    rows[290] = rows[3]
+    cases.write_text("".join(rows))
+    one, two = both((cases.name,), cases.parent)
+    assert one == two
+    assert one[0] == 2
+    assert (
+        "cases.jsonl:291: case_id: 'case-00000003' is not unique, first at cases.jsonl:4"
+        in (one[2])
+    )
+
+
+def test_without_text_and_with_records_set_aside(cases: Path) -> None:
+    rows = cases.read_text().splitlines(keepends=True)
+    rows[10] = rows[10].replace('"question"', '"qestion"')
+    cases.write_text("".join(rows))
+    one, two = both((cases.name, "--on-invalid", "quarantine", "--no-text"), cases.parent)
+    assert one == two
+    assert one[0] == 0
+
+
+@pytest.mark.parametrize("killed", [0, 1])
+def test_a_worker_that_is_killed_is_named_and_nothing_is_published(
+    cases: Path, killed: int
+) -> None:
+    dies = (
+        "from ragtriage.sharding import jobs; import os, signal\n"
+        "fold = jobs.Fold.run\n"
+        f"def run(self): os.kill(os.getpid(), signal.SIGKILL) if {killed} else os._exit(7)\n"
+        "jobs.Fold.run = run\n"
+    )
+    code, out, told, pids = command(
+        "evaluate", cases.name, "--out", "out", "--workers", "2", cwd=cases.parent, before=dies
+    )
+    assert code == 3
+    assert not out
+    assert "shard 1 (cases.jsonl, bytes 0-" in told
+    assert ("was ended by SIGKILL" if killed else "ended with code 7") in told
+    assert "Traceback" not in told
+    assert not (cases.parent / "out").exists()
+    assert gone(pids)
+
+
+@pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
+def test_workers_end_with_whoever_started_them(cases: Path, sent: signal.Signals) -> None:
+    slow = (
+        "import time\nfrom ragtriage.sharding import jobs\n"
+        "jobs.Fold.run = lambda _: time.sleep(60)\n"
+    )
+    process = started(
+        "evaluate", cases.name, "--out", "out", "--workers", "2", cwd=cases.parent, before=slow
+    )
+    assert process.stderr is not None
+    pids = [int(pid) for pid in process.stderr.readline().split()[1:]]
+    assert len(pids) == 2
+    time.sleep(0.5)
+    process.send_signal(sent)
+    process.communicate(timeout=30)
+    assert gone(pids)
+
+
+def request_of(tmp_path: Path, **options: Any) -> EvaluateRequest:
+    (tmp_path / "a.jsonl").write_text(lines_of([{"case_id": "1"}]) * 4)
+    given = {"inputs": [str(tmp_path / "a.jsonl")], "out": str(tmp_path / "out"), **options}
+    return build_request(given)
+
+
+@pytest.fixture
+def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(local, "_SHARD_BYTES", {"jsonl": 1, "parquet": 1})
+
+
+@pytest.mark.usefixtures("tiny")
+def test_no_fork_once_polars_is_at_work(tmp_path: Path) -> None:
+    with local.local_workers(request_of(tmp_path), 2) as workers:
+        assert workers is None
+
+
+@pytest.mark.usefixtures("tiny")
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"cases": ["a.jsonl"], "trace": ["a.jsonl"], "inputs": []},
+        {"reviews": ["a.jsonl"]},
+        {"write": False},
+        {"inputs": ["-"]},
+        {"inputs": ["nowhere.jsonl"]},
+        {"from": "ragas"},
+    ],
+)
+def test_what_cannot_be_cut_is_left_to_one_process(
+    tmp_path: Path, options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(local, "_may_fork", lambda: True)
+    with local.local_workers(request_of(tmp_path, **options), 2) as workers:
+        assert workers is None
+
+
+def test_a_small_input_is_left_to_one_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(local, "_may_fork", lambda: True)
+    with local.local_workers(request_of(tmp_path), 2) as workers:
+        assert workers is None
