@@ -8,6 +8,7 @@ an input (the line decoder, the polars schema, the starter files) is derived fro
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 
 import pandera.polars as pa
 import polars as pl
@@ -359,12 +360,19 @@ def _judged_once(data: PolarsData) -> bool:
 
 def dtypes(model: type[pa.DataFrameModel]) -> dict[str, pl.DataType]:
     """The model's columns and their polars types, in its order."""
-    return {name: column.dtype.type for name, column in model.to_schema().columns.items()}
+    return {name: column.dtype.type for name, column in _columns(model).items()}
 
 
 def infos(model: type[pa.DataFrameModel]) -> dict[str, FieldInfo]:
     """What the model says of each field."""
-    return {name: column.metadata[META] for name, column in model.to_schema().columns.items()}
+    return {name: column.metadata[META] for name, column in _columns(model).items()}
+
+
+@cache
+def _columns(model: type[pa.DataFrameModel]) -> dict[str, pa.Column]:
+    """The model's columns; pandera copies them all whenever it is asked."""
+    columns: dict[str, pa.Column] = model.to_schema().columns
+    return columns
 
 
 _DTYPES = dtypes(Cases)

@@ -46,10 +46,11 @@ def _run_here(request: Any, runner: Runner) -> Any:
     """On this machine: by several processes where that is worth while, else by this one."""
     from ragtriage.pipeline import run_request  # noqa: PLC0415 - looked up at each use
     from ragtriage.sharding.local import local_workers  # noqa: PLC0415 - as above
-    from ragtriage.sharding.run import run_in_shards  # noqa: PLC0415 - as above
 
     with local_workers(request, runner.workers, progress=progress()) as workers:
         if workers is not None:
+            from ragtriage.sharding.run import run_in_shards  # noqa: PLC0415 - as above
+
             return run_in_shards(request, workers, wanted=workers.shards)
         return run_request(request, progress=progress())
 

@@ -14,11 +14,14 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.benchmarks.generate import multiply, write_cases
 
+# Between two looks at a command's memory.
+_EVERY_SECONDS = 0.02
 MILLION = 1_000_000
 FEW = 200_000
 # As where it is installed: modules are compiled beforehand, and pandera finds no Hypothesis,
@@ -133,8 +136,10 @@ def _ten_times(folder: Path, of_one: Figures) -> tuple[Figures, list[Row]]:
     """The largest run once: it is memory that is looked at."""
     multiply(folder / "cases.jsonl", folder / "many.jsonl", 10)
     figures = Figures()
-    seconds, figures.peak_mib = evaluated(folder / "many.jsonl", folder / "out", "many")
-    figures.add("many.jsonl", seconds)
+    given = ("evaluate", str(folder / "many.jsonl"), "--out", str(folder / "out"))
+    start = time.perf_counter()
+    figures.peak_mib = peak_of(*given, "--run-id", "many")
+    figures.add("many.jsonl", time.perf_counter() - start)
     rows = [
         Row("peak memory / that of a tenth", figures.peak_mib / of_one.peak_mib, 1.3),
         Row("peak memory", figures.peak_mib, 2048.0, "MiB"),
@@ -161,6 +166,8 @@ def measured(folder: Path, cases: int, rounds: int) -> Figures:
     evaluated(folder / "four.jsonl", folder / "out", "compiled")
     for i in range(rounds):
         _round(folder, i, figures)
+    given = ("evaluate", str(folder / "cases.jsonl"), "--out", str(folder / "out"))
+    figures.peak_mib = peak_of(*given, "--run-id", "peak")
     return figures
 
 
@@ -183,33 +190,70 @@ def _round(folder: Path, i: int, figures: Figures) -> None:
     subprocess.run([sys.executable, "-c", "import pandera.polars"], check=True, env=_ENVIRONMENT)
     figures.add("import", time.perf_counter() - start)
     for name in ("four.jsonl", "cases.jsonl", "cases.parquet"):
-        seconds, peak = evaluated(folder / name, folder / "out", f"{name}-{i}")
-        figures.add(name, seconds)
-        if name == "cases.jsonl":
-            figures.peak_mib = max(figures.peak_mib, peak)
+        figures.add(name, evaluated(folder / name, folder / "out", f"{name}-{i}")[0])
 
 
 def evaluated(source: Path, out: Path, run_id: str, *more: str) -> tuple[float, float]:
-    """Seconds of a whole evaluation, and its peak memory in MiB."""
+    """Seconds of a whole evaluation, and its peak memory in MiB where it has no workers."""
     return timed("evaluate", str(source), "--out", str(out), "--run-id", run_id, *more)
 
 
 def timed(*arguments: str) -> tuple[float, float]:
-    """Seconds of a whole process of ours, and its peak memory in MiB."""
+    """Seconds of a whole command of ours, and the peak memory in MiB of its own process."""
     os.sync()  # what an earlier process wrote is not written in this one's time
     start = time.perf_counter()
-    process = subprocess.Popen(
+    process = _started(*arguments)
+    _, status, usage = os.wait4(process.pid, 0)
+    seconds = time.perf_counter() - start
+    process.returncode = os.waitstatus_to_exitcode(status)
+    _require_success(process, arguments)
+    return seconds, usage.ru_maxrss / 1024
+
+
+def peak_of(*arguments: str) -> float:
+    """Peak memory in MiB of a whole command of ours and its workers, a shared page once.
+
+    For a run of its own: to look so often takes time from what is looked at.
+    """
+    process = _started(*arguments)
+    peak = 0
+    while process.poll() is None:
+        peak = max(peak, sum(map(_proportional, [process.pid, *_children(process.pid)])))
+        time.sleep(_EVERY_SECONDS)
+    _require_success(process, arguments)
+    return peak / 1024
+
+
+def _started(*arguments: str) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
         [sys.executable, "-c", _START, *arguments],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         env=_ENVIRONMENT,
     )
-    _, status, usage = os.wait4(process.pid, 0)
-    seconds = time.perf_counter() - start
-    process.returncode = os.waitstatus_to_exitcode(status)
+
+
+def _require_success(process: subprocess.Popen[bytes], arguments: tuple[str, ...]) -> None:
     if process.returncode:
         raise SystemExit(f"{' '.join(arguments)} ended with {process.returncode}")
-    return seconds, usage.ru_maxrss / 1024
+
+
+def _children(pid: int) -> list[int]:
+    with suppress(OSError):
+        return [int(child) for child in _read(f"/proc/{pid}/task/{pid}/children").split()]
+    return []
+
+
+def _proportional(pid: int) -> int:
+    """KiB of a process, of which a page that n processes share counts an nth; 0 once it is gone."""
+    with suppress(OSError, StopIteration):
+        lines = _read(f"/proc/{pid}/smaps_rollup").splitlines()
+        return int(next(line for line in lines if line.startswith("Pss:")).split()[1])
+    return 0
+
+
+def _read(path: str) -> str:
+    return Path(path).read_text(encoding="ascii")
 
 
 if __name__ == "__main__":

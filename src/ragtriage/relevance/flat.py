@@ -70,13 +70,13 @@ class Flat:
     def repeating(self) -> Whole:
         """Cases whose list may hold an ID twice, in order; of all others it is certain."""
         keys = self.hashes ^ (self.rows.astype(np.uint64) * _SPREAD)
+        found = np.zeros(len(self.starts) - 1, np.bool_)
         if self.longest > _SHORT:
-            again = pl.Series(keys).is_duplicated().to_numpy()
-            return np.unique(self.rows[again])
-        found = [
-            self.rows[np.flatnonzero(keys[off:] == keys[:-off])] for off in range(1, self.longest)
-        ]
-        return np.unique(np.concatenate(found)) if found else self.rows[:0]
+            found[self.rows[pl.Series(keys).is_duplicated().to_numpy()]] = True
+        else:
+            for off in range(1, self.longest):
+                found[self.rows[np.flatnonzero(keys[off:] == keys[:-off])]] = True
+        return np.flatnonzero(found)
 
     def where(self, listed: Flat) -> Whole:
         """For each ID, which item of `listed` is the same in the same case; -1 where none is.

@@ -13,14 +13,16 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ragtriage.errors import InputError
 from ragtriage.folding import Progress
 from ragtriage.layout import presets_of
 from ragtriage.read.files import InputFile, find_files
 from ragtriage.request import EvaluateRequest
-from ragtriage.sharding.jobs import Folded
-from ragtriage.sharding.workers import Workers
+
+if TYPE_CHECKING:
+    from ragtriage.sharding.workers import Workers
 
 # Bytes of a shard for which another process is worth while; a smaller input is left to one.
 _SHARD_BYTES = {"jsonl": 64 << 20, "parquet": 16 << 20}
@@ -49,13 +51,15 @@ def local_workers(
     if count == 1 or size < _LEAST or not _may_fork():
         yield None
         return
+    from ragtriage.sharding.workers import Workers  # noqa: PLC0415 - only where there are any
+
     # What is there already is not looked through, and so not copied, by a worker's collector.
     gc.freeze()
     workers = Workers.forked(
         count,
         polars_threads=max(1, _cores() // count),
         shards=max(count, min(int(size), _SHARDS_EACH * count)),
-        told=_Told(progress) if progress is not None else None,
+        told=None if progress is None else _Told(progress),
     )
     try:
         yield workers
@@ -71,8 +75,9 @@ class _Told:
         self._lines = 0
 
     def __call__(self, outcome: object) -> None:
-        if isinstance(outcome, Folded):
-            self._lines += outcome.sums.tally.totals.read
+        sums = getattr(outcome, "sums", None)
+        if sums is not None:
+            self._lines += sums.tally.totals.read
         self._progress("evaluating" if self._lines else "indexing", self._lines)
 
 
