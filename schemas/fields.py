@@ -5,8 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pandera.polars as pa
 import polars as pl
+
+# Polars loads numpy when it first meets an array, which breaks if two threads do so at once.
+pl.Series(np.empty(0))
 
 META = "ragtriage"
 

@@ -59,3 +59,12 @@ def test_help_loads_no_frames_at_all(arguments: tuple[str, ...]) -> None:
     code, names = loaded(*arguments)
     assert code == 0
     assert not names & (HEAVY | {"polars", "pandera", "jinja2", "pydantic"})
+
+
+def test_polars_has_numpy_before_there_is_a_second_thread() -> None:
+    """Whoever loads polars first gets a stand-in for numpy, which is not made for threads."""
+    asked = (
+        "import polars, numpy, ragtriage.schemas.fields\n"
+        "assert polars._dependencies.numpy is numpy, polars._dependencies.numpy"
+    )
+    subprocess.run([sys.executable, "-c", asked], check=True)

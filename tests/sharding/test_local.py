@@ -23,15 +23,15 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="workers are for
 SMALL = """
 import sys
 from ragtriage.read import batches, tables
-from ragtriage.sharding import local
+from ragtriage.sharding import local, workers
 batches.BATCH_BYTES, tables.CHUNK_ROWS = 20_000, 50
 local._SHARD_BYTES = dict.fromkeys(local._SHARD_BYTES, 10_000)
-forked = local.Workers.forked
+forked = workers.Workers.forked
 def noted(*given, **more):
-    workers = forked(*given, **more)
-    print("workers", *(w.pid for w in workers._workers), file=sys.stderr, flush=True)
-    return workers
-local.Workers.forked = noted
+    started = forked(*given, **more)
+    print("workers", *(w.pid for w in started._workers), file=sys.stderr, flush=True)
+    return started
+workers.Workers.forked = noted
 """
 MAIN = "from ragtriage.cli import main; main()"
 
