@@ -34,6 +34,15 @@ def noted(*given, **more):
 workers.Workers.forked = noted
 """
 MAIN = "from ragtriage.cli import main; main()"
+# The same, but nothing is loaded before the command line loads it.
+UNTOUCHED = """
+from ragtriage import cli_runs
+evaluated = cli_runs.evaluated
+def patched(*given):
+    exec(SMALL, {})
+    return evaluated(*given)
+cli_runs.evaluated = patched
+"""
 
 
 def started(*arguments: object, cwd: Path, before: str = "") -> subprocess.Popen[str]:
@@ -114,6 +123,20 @@ def test_two_are_taken_where_nobody_says(cases: Path) -> None:
     code, _, _, pids = command("evaluate", cases.name, "--out", "out", cwd=cases.parent)
     assert code == 0
     assert len(pids) == min(2, len(os.sched_getaffinity(0)) if len(pids) else 0)
+
+
+def test_nothing_is_at_work_when_the_command_line_forks(cases: Path) -> None:
+    env = {name: value for name, value in os.environ.items() if "THREADS" not in name}
+    asked = ["evaluate", cases.name, "--out", "out", "--workers", "2"]
+    done = subprocess.run(
+        [sys.executable, "-c", f"SMALL = {SMALL!r}\n{UNTOUCHED}{MAIN}", *asked],
+        env=env | {"PYTHONPATH": os.pathsep.join([str(ROOT / "src"), *sys.path])},
+        cwd=cases.parent,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stderr.startswith("workers ")
 
 
 def test_records_set_aside_and_repeats_far_apart(cases: Path) -> None:
