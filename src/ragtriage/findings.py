@@ -232,16 +232,18 @@ class DisjointIds:
 
     def add(self, cases: pl.DataFrame, ledger: pl.DataFrame, examples: int) -> None:
         """Take in a chunk's cases with their terms, and their ledger."""
-        terms = ("case_id", "row", "error", "n_requirements", "n_retrieved", "distinct_retrieved")
-        asked = cases.select(terms).filter(
+        asked = cases.select(
             pl.col("error").is_null() & (pl.col("n_requirements") > 0) & (pl.col("n_retrieved") > 0)
-        )
-        self._cases += asked.height
-        self._examples += asked["case_id"].head(examples - len(self._examples)).to_list()
-        if self._shared or asked.is_empty():
+        ).to_series()
+        self._cases += int(asked.sum())
+        if len(self._examples) < examples:
+            some = cases["case_id"].filter(asked).head(examples - len(self._examples))
+            self._examples += some.to_list()
+        if self._shared or not asked.any():
             return
-        required = _hashes(ledger.join(asked.select("row"), on="row", how="semi")["ids"])
-        self._meet(required, _hashes(asked["distinct_retrieved"]))
+        rows = cases["row"].filter(asked)
+        required = ledger["ids"].filter(ledger["row"].is_in(rows.implode()))
+        self._meet(_hashes(required), _hashes(cases["distinct_retrieved"].filter(asked)))
 
     def _meet(self, required: pl.Series, retrieved: pl.Series) -> None:
         self._required = _some(self._required, required)

@@ -78,15 +78,14 @@ class Funnel:
         self._ways: Counter[_Way] = Counter()
 
     def add(self, cases: pl.DataFrame, ledger: pl.DataFrame) -> None:
-        """A chunk: its cases (`row`, `error`, `answer_label`) and its ledger, joined by `row`."""
-        told = cases.select("row", right="answer_label", failed=pl.col("error").is_not_null())
+        """A chunk: its cases (`error`, `answer_label`) and its ledger, whose `row` numbers them."""
+        told = cases.select(right="answer_label", failed=pl.col("error").is_not_null())
         ways = (
             ledger.select(
-                "row",
                 *(name for name in _KEYS if name not in ("returned", "right")),
                 returned=pl.col("retrieved_rank").is_not_null(),
             )
-            .join(told, on="row", how="left", maintain_order="left")
+            .hstack(told.select(pl.all().gather(ledger["row"])))
             .filter(~pl.col("failed"))
             .group_by(_KEYS)
             .len()

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import io
 import random
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
 
+import ragtriage
 from ragtriage.errors import InputError
 from ragtriage.read import tables
 from ragtriage.schemas.inputs import Cases, dtypes
@@ -199,6 +201,37 @@ def test_rows_are_numbered_through(taken: Any, monkeypatch: pytest.MonkeyPatch) 
     assert cut.frame.equals(whole.frame)
     assert cut.faults == whole.faults
     assert cut.lines == [i + 1 for i in range(100) if i % 10]
+
+
+@pytest.mark.parametrize(
+    ("size", "rows", "expected"),
+    [
+        (0, 0, 1),
+        (1_000, 4, tables.CHUNK_ROWS),
+        (86_000_000, 1_000_000, tables.CHUNK_ROWS),
+        (600_000_000, 100_000, 1_048),
+        (100 << 20, 2, 1),
+    ],
+)
+def test_a_chunk_holds_fewer_rows_where_they_are_large(size: int, rows: int, expected: int) -> None:
+    assert tables.chunk_rows(size, rows) == expected
+
+
+def test_large_rows_come_in_several_chunks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tables, "CHUNK_BYTES", 20_000)
+    chance = random.Random(7)  # noqa: S311 - any text that does not shrink
+    frame = pl.DataFrame(
+        {
+            "case_id": list(map(str, range(50))),
+            "question": [chance.randbytes(1_000).hex() for _ in range(50)],
+        }
+    )
+    frame.write_parquet(tmp_path / "in.parquet")
+    for given in (str(tmp_path / "in.parquet"), frame):
+        run = ragtriage.evaluate(given, out=str(tmp_path / "out"), run_id=type(given).__name__)
+        parts = list((run.folder / "cases").glob("part-*"))
+        assert len(parts) >= 2
+        assert pl.read_parquet(parts).sort("line")["case_id"].to_list() == list(map(str, range(50)))
 
 
 def test_a_damaged_file_is_told_or_harmless() -> None:

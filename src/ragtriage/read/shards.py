@@ -171,7 +171,7 @@ def _bounds(file: InputFile) -> list[int]:
     """
     if file.format == "parquet":
         height = _height(file)
-        return [*range(0, height, tables.CHUNK_ROWS), height]
+        return [*range(0, height, tables.chunk_rows(file.path.stat().st_size, height)), height]
     if file.format != "jsonl" or file.compression is not None:
         return []
     try:
@@ -183,8 +183,7 @@ def _bounds(file: InputFile) -> list[int]:
 
 def _height(file: InputFile) -> int:
     try:
-        lazy = pl.scan_parquet(file.path, hive_partitioning=False, glob=False)
-        return int(lazy.select(pl.len()).collect().item())
+        return tables.table_height(file.path)
     except (UnicodeEncodeError, *tables.DAMAGED):
         return 0
 

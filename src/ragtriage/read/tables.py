@@ -24,10 +24,25 @@ from ragtriage.read.types import fits, in_model_order
 from ragtriage.schemas.fields import is_blank
 from ragtriage.schemas.inputs import LABEL_FIELDS, dtypes, infos
 
-# Rows a chunk: about what a batch of text holds.
+# Rows a chunk, at most: about what a batch of text holds.
 CHUNK_ROWS = 25_000
+# Where rows are large, fewer: so many bytes of them as they are stored.
+CHUNK_BYTES = 6 << 20
+# A frame takes about so many times the room of the same rows in a file.
+_LARGER_IN_MEMORY = 4
 # Polars panics, rather than raises, at some damage.
 DAMAGED = (polars.exceptions.PolarsError, polars.exceptions.PanicException, OSError)
+
+
+def chunk_rows(size: int, rows: int) -> int:
+    """How many rows of a table are a chunk; `size`: its bytes where it is stored, `rows`: its."""
+    return max(1, min(CHUNK_ROWS, CHUNK_BYTES * rows // max(size, 1)))
+
+
+def table_height(stored: Path | io.BytesIO) -> int:
+    """The rows of a Parquet file; no row is read."""
+    lazy = pl.scan_parquet(stored, hive_partitioning=False, glob=False)
+    return int(lazy.select(pl.len()).collect().item())
 
 
 class TableSource:
@@ -128,6 +143,10 @@ class TableSource:
                 f"{self.file.name}: not a Parquet file ({_first_line(error)})"
             ) from None
 
+    def _size(self) -> int:
+        content = self.file.content
+        return self.file.path.stat().st_size if content is None else len(content)
+
     def _bytes(self) -> Path | io.BytesIO:
         if self.file.content is not None:
             return io.BytesIO(self.file.content)
@@ -141,16 +160,17 @@ class TableSource:
     def _slices(self, columns: list[str]) -> Iterator[pl.DataFrame]:
         wanted = [column(name) for name in columns]
         if self._frame is not None:
-            yield from self._frame.select(wanted).iter_slices(CHUNK_ROWS)
+            size = int(self._frame.estimated_size())
+            rows = chunk_rows(size // _LARGER_IN_MEMORY, self._frame.height)
+            yield from self._frame.select(wanted).iter_slices(rows)
             return
         try:
+            rows = chunk_rows(self._size(), table_height(self._bytes()))
             lazy = pl.scan_parquet(self._bytes(), hive_partitioning=False, glob=False)
             if self._rows is not None:
                 lazy = lazy.slice(self._rows.start, len(self._rows))
             # In one go: to ask for slices would decode a large row group once for each of them.
-            batches = lazy.select(wanted).collect_batches(
-                chunk_size=CHUNK_ROWS, maintain_order=True
-            )
+            batches = lazy.select(wanted).collect_batches(chunk_size=rows, maintain_order=True)
             yield from map(_by_itself, batches)
         except DAMAGED as error:
             raise InputError(
