@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from ragtriage.cli_output import progress
@@ -21,7 +23,7 @@ def evaluated(told: Telling, request: Any, against: Any, runner: Runner) -> int:
                 f"--baseline: the input holds {len(requests)} systems; name one with --system"
             )
         if runner.name == "direct" and not runner.prefect:
-            return told.both(*_run_against(request, against))
+            return told.both(*_run_against(request, against, runner))
         return told.both(*_apart(request, against, runner))
     if len(requests) == 1:
         return told.run(*_run(request, runner))
@@ -38,28 +40,43 @@ def _run(request: Any, runner: Runner) -> tuple[Any, Any, dict[str, float]]:
         from ragtriage.flows.server import run_under_prefect  # noqa: PLC0415 - only with --prefect
 
         return *run_under_prefect(request), {}
-    run = _run_here(request, runner)
+    with _evaluation(request, runner) as evaluated_here:
+        run = evaluated_here()
     return run.report, run.path, run.manifest["timings"]
 
 
-def _run_here(request: Any, runner: Runner) -> Any:
-    """On this machine: by several processes where that is worth while, else by this one."""
+def _run_against(request: Any, against: Any, runner: Runner) -> tuple[Any, Any, Any, Any]:
+    from ragtriage.comparing import evaluate_against  # noqa: PLC0415 - only with --baseline
+
+    with _evaluation(request, runner, keep=not request.write) as evaluated_here:
+        run, done = evaluate_against(request, against, evaluated_here)
+    return run.report, run.path, done.report, done.path
+
+
+@contextmanager
+def _evaluation(request: Any, runner: Runner, *, keep: bool = False) -> Iterator[Callable[[], Any]]:
+    """What carries the request out: several processes where that is worth while, else this one.
+
+    They are started first: nothing else may be at work then. `keep`: the run's frames in memory.
+    """
     from ragtriage.pipeline import run_request  # noqa: PLC0415 - looked up at each use
     from ragtriage.sharding.local import local_workers  # noqa: PLC0415 - as above
 
-    with local_workers(request, runner.workers, progress=progress()) as workers:
-        if workers is not None:
-            from ragtriage.sharding.run import run_in_shards  # noqa: PLC0415 - as above
+    told = progress()
+    with local_workers(request, runner.workers, progress=told) as workers:
+        if workers is None:
+            yield lambda: run_request(request, progress=told, keep_frames=keep)
+        else:
+            yield lambda: _shared(request, workers)
 
-            return run_in_shards(request, workers, wanted=workers.shards)
-        return run_request(request, progress=progress())
 
+def _shared(request: Any, workers: Any) -> Any:
+    from ragtriage.sharding.run import run_in_shards  # noqa: PLC0415 - as above
 
-def _run_against(request: Any, against: Any) -> tuple[Any, Any, Any, Any]:
-    from ragtriage.comparing import evaluate_against  # noqa: PLC0415 - only with --baseline
-
-    run, done = evaluate_against(request, against, progress=progress())
-    return run.report, run.path, done.report, done.path
+    run = run_in_shards(request, workers, wanted=workers.shards)
+    # A comparison may follow, which has no use for them.
+    workers.close()
+    return run
 
 
 def _apart(request: Any, against: Any, runner: Runner) -> tuple[Any, Any, Any, Any]:

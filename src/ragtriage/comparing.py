@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike, fspath
@@ -184,11 +185,14 @@ def compare_opened(base: StoredRun, candidate: StoredRun, request: CompareReques
 
 
 def evaluate_against(
-    request: EvaluateRequest, comparison: CompareRequest, *, progress: Progress | None = None
+    request: EvaluateRequest, comparison: CompareRequest, evaluated: Callable[[], Run]
 ) -> tuple[Run, Comparison]:
-    """Evaluate, then compare with an earlier run; what can be refused early is, before scoring."""
+    """Evaluate, then compare with an earlier run; what can be refused early is, before scoring.
+
+    `evaluated`: carries the request out, and keeps its frames where nothing is written.
+    """
     base = _checked_baseline(request, comparison)
-    run = run_request(request, progress=progress, keep_frames=not request.write)
+    run = evaluated()
     return run, compare_opened(base, of_run(run), comparison)
 
 

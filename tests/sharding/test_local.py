@@ -153,6 +153,14 @@ def test_records_set_aside_and_repeats_far_apart(cases: Path) -> None:
     )
 
 
+def test_against_a_baseline(cases: Path) -> None:
+    first = command("evaluate", cases.name, "--out", "runs", "--run-id", "a", cwd=cases.parent)
+    assert first[0] == 0
+    one, two = both((cases.name, "--baseline", "runs/a"), cases.parent)
+    assert one == two
+    assert one[0] == 0
+
+
 def test_without_text_and_with_records_set_aside(cases: Path) -> None:
     rows = cases.read_text().splitlines(keepends=True)
     rows[10] = rows[10].replace('"question"', '"qestion"')
