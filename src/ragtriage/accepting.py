@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ragtriage.errors import InputError, UsageError
 from ragtriage.publish.folder import to_json
-from ragtriage.publish.identity import started_at
+from ragtriage.publish.identity import stamp, started_at
 from ragtriage.publish.single_file import replace_file
 from ragtriage.read.accepted import ACCEPTED, Accepted, read_accepted
 from ragtriage.read.folders import StoredFolder, stored_folder
@@ -40,7 +40,7 @@ def accept_run(
         return before
     accepted = Accepted(
         run_id=folder.name,
-        accepted_at=f"{started_at():%Y-%m-%dT%H:%M:%SZ}",
+        accepted_at=stamp(started_at()),
         passed=passed,
         previous=None if before is None else before.run_id,
         path=folder,

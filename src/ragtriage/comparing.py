@@ -29,8 +29,8 @@ from ragtriage.publish.comparison import words
 from ragtriage.publish.comparison.document import ComparisonReport
 from ragtriage.publish.comparison.outcome import write_result
 from ragtriage.publish.comparison.report import build_report
-from ragtriage.publish.folder import RunFolder
-from ragtriage.publish.identity import started_at
+from ragtriage.publish.folder import RunFolder, tagged
+from ragtriage.publish.identity import stamp, started_at
 from ragtriage.publish.tables import rows_table
 from ragtriage.read.runs import StoredRun, looks_like_run, open_run
 from ragtriage.read.sources import files_for
@@ -70,7 +70,7 @@ class Comparison:
         """Cases that changed, regressions first; read from the folder where there is one."""
         if self._table is None:
             return pl.read_parquet(self.folder / "cases.parquet")
-        return _tagged(self._table.frame(), self.run_id)
+        return tagged(self._table.frame(), self.run_id)
 
     def __repr__(self) -> str:
         """One line: the comparison, its verdict and where it lies."""
@@ -169,7 +169,7 @@ def finished_sides(request: CompareRequest) -> CompareRequest:
 
 def compare_opened(base: StoredRun, candidate: StoredRun, request: CompareRequest) -> Comparison:
     """Compare two opened runs, and write the comparison unless told not to."""
-    started = f"{started_at():%Y-%m-%dT%H:%M:%SZ}"
+    started = stamp(started_at())
     with nothing_quoted(no_text=request.no_text):
         result = compare_runs(base, candidate, request)
         report = build_report(result, started)
@@ -310,15 +310,10 @@ def _comparison(result: Result, report: ComparisonReport, path: Path | None) -> 
         failures=list(result.decision.failures),
         path=path,
         report=report,
-        transitions=_tagged(result.transitions, run_id),
-        deltas=_tagged(result.deltas, run_id),
-        gates=_tagged(gates, run_id),
-        tests=None if result.tests is None else _tagged(result.tests, run_id),
-        intervals=None if result.intervals is None else _tagged(result.intervals, run_id),
+        transitions=tagged(result.transitions, run_id),
+        deltas=tagged(result.deltas, run_id),
+        gates=tagged(gates, run_id),
+        tests=None if result.tests is None else tagged(result.tests, run_id),
+        intervals=None if result.intervals is None else tagged(result.intervals, run_id),
         _table=None if path is not None else result.cases,
     )
-
-
-def _tagged(frame: pl.DataFrame, run_id: str) -> pl.DataFrame:
-    """A table as it is written: with its run."""
-    return frame.select(pl.lit(run_id).alias("run_id"), pl.exclude("run_id"))

@@ -20,6 +20,7 @@ from ragtriage.gates import (
     threshold_gates,
 )
 from ragtriage.publish.folder import RunFolder
+from ragtriage.publish.identity import stamp
 from ragtriage.publish.outcome import Outcome, manifest, write_outcome
 from ragtriage.publish.parts import Parts
 from ragtriage.publish.tables import reject_table, rows_table
@@ -160,7 +161,7 @@ class Evaluation:
         return Outcome(
             request=self._request,
             run_id=self._run_id,
-            started=f"{started:%Y-%m-%dT%H:%M:%SZ}",
+            started=stamp(started),
             given=given,
             about=self._about,
             summary=table,

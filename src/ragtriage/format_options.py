@@ -7,6 +7,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StrictStr
 
+from ragtriage.request_parts import Mapped
+
 _STEP = r"[\w-]+(?:\[\d*\])*"
 # A name that leads into a record: at least one dot or bracket, nothing but such steps.
 _PATH = re.compile(rf"(?=.*[.\[]){_STEP}(?:\.{_STEP})*")
@@ -19,7 +21,7 @@ class FormatOptions(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    mapping: dict[StrictStr, StrictStr] = Field(default_factory=dict, alias="map")
+    mapping: Mapped = Field(default_factory=dict, alias="map")
     preset: StrictStr | None = Field(default=None, alias="from")
     cases_from: StrictStr | None = None
     trace_from: StrictStr | None = None

@@ -12,15 +12,13 @@ from pydantic import (
     StrictBool,
     StrictInt,
     StrictStr,
-    ValidationError,
     field_validator,
     model_validator,
 )
 
-from ragtriage.errors import UsageError, nearest
-from ragtriage.request import plain_run_id, readable
-from ragtriage.schemas.inputs import CASE_FIELDS
+from ragtriage.request_parts import Files, Mapped, RunId, built
 
+# Of its folders: no evaluated run can be named so.
 PREFIX = "leakage-"
 # Splits whose questions may stand in prompts: what is tried out on them is no measurement.
 DEVELOPMENT = ("development", "dev", "train", "training")
@@ -36,7 +34,7 @@ class LeakageRequest(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    cases: Annotated[tuple[StrictStr, ...], Field(min_length=1)]
+    cases: Files
     against: tuple[StrictStr, ...] = ()
     held_out: tuple[StrictStr, ...] = ()
     threshold: Annotated[float, Field(gt=0, le=1, allow_inf_nan=False)] = 0.6
@@ -47,35 +45,13 @@ class LeakageRequest(BaseModel):
     seed: StrictInt = 0
     shares: dict[StrictStr, Share] = Field(default={"development": 0.8, "test": 0.2})
     strata: Literal["tag"] | None = None
-    mapping: dict[StrictStr, StrictStr] = Field(default_factory=dict, alias="map")
+    mapping: Mapped = Field(default_factory=dict, alias="map")
     extra: Literal["fail", "ignore"] = "fail"
     on_invalid: Literal["fail", "quarantine"] = "fail"
     out: StrictStr = "reports"
-    run_id: StrictStr | None = None
+    run_id: RunId = None
     write: bool = True
     no_text: bool = False
-
-    @field_validator("run_id")
-    @classmethod
-    def _plain_run_id(cls, run_id: str | None) -> str | None:
-        """The folder is `leakage-<run_id>`: no evaluated run can be named so."""
-        return plain_run_id(run_id)
-
-    @field_validator("cases")
-    @classmethod
-    def _standard_input_once(cls, cases: tuple[str, ...]) -> tuple[str, ...]:
-        if cases.count("-") > 1:
-            raise ValueError("standard input can be read once only")
-        return cases
-
-    @field_validator("mapping")
-    @classmethod
-    def _known_fields(cls, mapping: dict[str, str]) -> dict[str, str]:
-        for ours in mapping.values():
-            if ours not in CASE_FIELDS:
-                near = nearest(ours, list(CASE_FIELDS))
-                raise ValueError(f"{ours!r} is not one of our fields{near}")
-        return mapping
 
     @field_validator("shares")
     @classmethod
@@ -97,21 +73,10 @@ class LeakageRequest(BaseModel):
         return "auto"
 
 
-OPTION_NAMES = tuple(info.alias or name for name, info in LeakageRequest.model_fields.items())
-
-
 def build_leakage_request(options: dict[str, Any]) -> LeakageRequest:
     """A request from plain values.
 
     Raises:
         UsageError: a value is wrong; the message names each option at fault.
     """
-    unknown = [name for name in options if name not in OPTION_NAMES]
-    if unknown:
-        raise UsageError(f"{unknown[0]}: no such option{nearest(unknown[0], list(OPTION_NAMES))}")
-    if not options.get("cases"):
-        raise UsageError("no cases; give a file, a folder, a glob or -")
-    try:
-        return LeakageRequest(**options)
-    except ValidationError as error:
-        raise UsageError("; ".join(readable(item) for item in error.errors())) from None
+    return built(LeakageRequest, options, "cases")

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from datetime import datetime
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
@@ -15,8 +12,8 @@ from ragtriage.errors import UsageError
 from ragtriage.evaluation import Evaluation
 from ragtriage.folding import Progress
 from ragtriage.layout import check_one_system, for_each_system, settled
-from ragtriage.publish.folder import RunFolder
-from ragtriage.publish.identity import new_run_id, started_at
+from ragtriage.publish.identity import started_at
+from ragtriage.publish.opened import opened_run, run_id_of
 from ragtriage.read.files import fingerprint
 from ragtriage.read.once import Mistaken
 from ragtriage.read.sources import files_for
@@ -110,21 +107,6 @@ def run_request(
         raise AssertionError("two passes are never mistaken")
 
 
-@contextmanager
-def opened_run(request: EvaluateRequest) -> Iterator[tuple[str, datetime, RunFolder | None]]:
-    """A run's ID, when it started, and its folder, of which nothing is left unless published."""
-    started = started_at()
-    run_id = _run_id(request, started)
-    folder = RunFolder(request.out, run_id) if request.write else None
-    if folder is not None:
-        folder.open()
-    try:
-        yield run_id, started, folder
-    finally:
-        if folder is not None:
-            folder.close()
-
-
 def evaluate_systems(source: Any, **options: Any) -> dict[str, Run]:
     """Evaluate each system that one input holds; a run each, by the system's name.
 
@@ -157,12 +139,7 @@ def system_requests(request: EvaluateRequest) -> list[EvaluateRequest]:
     """The request itself, or one for each of the systems its input holds."""
     _require_input(request)
     request = settled(request)
-    return list(for_each_system(request, _run_id(request, started_at())).values())
-
-
-def _run_id(request: EvaluateRequest, started: datetime) -> str:
-    configuration = repr(request.model_dump(exclude={"out", "run_id"}))
-    return request.run_id or new_run_id(started, configuration)
+    return list(for_each_system(request, run_id_of(request, started_at())).values())
 
 
 def _require_input(request: EvaluateRequest) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import tomllib
 from math import isfinite
 from pathlib import Path
@@ -14,7 +13,6 @@ from pydantic import (
     Field,
     StrictInt,
     StrictStr,
-    ValidationError,
     field_validator,
     model_validator,
 )
@@ -22,9 +20,10 @@ from pydantic import (
 from ragtriage.errors import UsageError, nearest
 from ragtriage.format_options import FormatOptions
 from ragtriage.option_words import WORDS
+from ragtriage.request_parts import RunId, built, option_names
 from ragtriage.schemas.agreement import MIN_VALIDATED
 from ragtriage.schemas.contracts import CONTRACTS
-from ragtriage.schemas.inputs import CASE_FIELDS, Cases, dtypes
+from ragtriage.schemas.inputs import Cases, dtypes
 from ragtriage.schemas.texts import TEXT_FIELDS
 
 # Longer rankings than this are cut by nothing that anybody evaluates.
@@ -46,10 +45,6 @@ _LISTS = (
     "text_ids",
 )
 BESIDE_RUNS = ("index.html", "accepted.json")
-RUN_ID = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}")
-
-# Folders of other commands begin with these.
-RESERVED = ("compare-", "agreement-", "leakage-")
 
 Cutoff = Annotated[StrictInt, Field(ge=1, le=LARGEST_CUTOFF)]
 Threshold = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False, strict=True)]
@@ -68,21 +63,6 @@ TimeLimit = Annotated[
 def _described(schema: dict[str, Any]) -> None:
     for name, field in schema["properties"].items():
         field["description"] = WORDS[name]
-
-
-def plain_run_id(run_id: str | None) -> str | None:
-    """A name for a folder that no other command's folder can have.
-
-    Raises:
-        ValueError: it is none.
-    """
-    if run_id is not None and (not RUN_ID.fullmatch(run_id) or run_id.startswith(RESERVED)):
-        known = ", ".join(f"'{prefix}'" for prefix in RESERVED[:-1])
-        raise ValueError(
-            f"{run_id!r} cannot name a run: use letters, digits, '.', '_', '-', "
-            f"not starting with '.', {known} or '{RESERVED[-1]}'"
-        )
-    return run_id
 
 
 class EvaluateRequest(FormatOptions):
@@ -117,7 +97,7 @@ class EvaluateRequest(FormatOptions):
     min_citation_coverage: Threshold | None = None
     min_citation_validity: Threshold | None = None
     out: StrictStr = "reports"
-    run_id: StrictStr | None = None
+    run_id: RunId = None
     write: bool = True
     all_cases: bool = False
     no_text: bool = False
@@ -137,15 +117,6 @@ class EvaluateRequest(FormatOptions):
             raise ValueError(f"no contract {name!r}{nearest(name, known)}; one of {known}")
         return name
 
-    @field_validator("mapping")
-    @classmethod
-    def _known_fields(cls, mapping: dict[str, str]) -> dict[str, str]:
-        for field in mapping.values():
-            if field not in CASE_FIELDS:
-                near = nearest(field, list(CASE_FIELDS))
-                raise ValueError(f"{field!r} is not one of our fields{near}")
-        return mapping
-
     @field_validator("slice")
     @classmethod
     def _known_slices(cls, fields: tuple[str, ...]) -> tuple[str, ...]:
@@ -160,12 +131,12 @@ class EvaluateRequest(FormatOptions):
 
     @field_validator("run_id")
     @classmethod
-    def _plain_run_id(cls, run_id: str | None) -> str | None:
+    def _not_beside_runs(cls, run_id: str | None) -> str | None:
         if run_id in BESIDE_RUNS:
             raise ValueError(
                 f"{run_id!r} cannot name a run: a file of that name stands beside runs"
             )
-        return plain_run_id(run_id)
+        return run_id
 
     @model_validator(mode="after")
     def _one_way_in(self) -> EvaluateRequest:
@@ -204,17 +175,10 @@ def build_request(options: dict[str, Any]) -> EvaluateRequest:
     Raises:
         UsageError: a value is wrong; the message names each option at fault.
     """
-    unknown = [name for name in options if name not in OPTION_NAMES]
-    if unknown:
-        near = nearest(unknown[0], list(OPTION_NAMES))
-        raise UsageError(f"{unknown[0]}: no such option{near}")
-    try:
-        return EvaluateRequest(**options)
-    except ValidationError as error:
-        raise UsageError("; ".join(readable(item) for item in error.errors())) from None
+    return built(EvaluateRequest, options)
 
 
-OPTION_NAMES = tuple(info.alias or name for name, info in EvaluateRequest.model_fields.items())
+OPTION_NAMES = tuple(option_names(EvaluateRequest))
 
 
 def load_config(path: str) -> dict[str, Any]:
@@ -255,16 +219,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, str | bool | int) or (isinstance(value, float) and isfinite(value)):
         return value
     return str(value)
-
-
-def readable(item: Any) -> str:
-    """One of pydantic's errors as a user reads it, the option first."""
-    location = [str(part) for part in item["loc"] if not isinstance(part, int)]
-    text = str(item["msg"]).removeprefix("Value error, ")
-    if not location:
-        return text
-    option = "--" + location[0].replace("_", "-")
-    value = item.get("input")
-    if item["type"] == "value_error":
-        return f"{option}: {text}"
-    return f"{option}: {value!r}: {text[:1].lower()}{text[1:]}"

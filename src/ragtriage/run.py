@@ -13,7 +13,7 @@ import polars as pl
 from ragtriage.metrics import Column, columns_for
 from ragtriage.publish import wording
 from ragtriage.publish.document import Report
-from ragtriage.publish.folder import RunFolder
+from ragtriage.publish.folder import RunFolder, tagged
 from ragtriage.publish.outcome import Outcome, manifest
 from ragtriage.publish.tables import case_schema
 from ragtriage.schemas import results
@@ -66,10 +66,10 @@ class Run:
             passed=outcome.decision.passed,
             path=folder.path if folder is not None else None,
             report=outcome.report,
-            summary=_tagged(outcome.summary, outcome.run_id),
-            stages=_tagged(outcome.stages, outcome.run_id),
-            findings=_tagged(outcome.findings, outcome.run_id),
-            gates=_tagged(outcome.gates, outcome.run_id),
+            summary=tagged(outcome.summary, outcome.run_id),
+            stages=tagged(outcome.stages, outcome.run_id),
+            findings=tagged(outcome.findings, outcome.run_id),
+            gates=tagged(outcome.gates, outcome.run_id),
             columns=columns_for(outcome.request.k),
             manifest=manifest(outcome, "complete", timings),
             _kept=kept,
@@ -114,7 +114,7 @@ class Run:
 
     def _table(self, name: str) -> pl.DataFrame:
         if self._kept is not None:
-            parts = [_tagged(part, self.run_id) for part in self._kept[name]]
+            parts = [tagged(part, self.run_id) for part in self._kept[name]]
         elif self.path is not None:
             parts = [pl.read_parquet(part) for part in sorted((self.path / name).glob("*.parquet"))]
         else:
@@ -128,8 +128,3 @@ class Run:
             "rejects": results.Rejects,
         }
         return dtypes(models[name]) if name in models else case_schema(self.columns)
-
-
-def _tagged(frame: pl.DataFrame, run_id: str) -> pl.DataFrame:
-    """A table as it is written: with its run."""
-    return frame.select(pl.lit(run_id).alias("run_id"), pl.exclude("run_id"))

@@ -13,6 +13,7 @@ import polars as pl
 
 from ragtriage.findings import DISJOINT, DisjointIds
 from ragtriage.funnel import Funnel
+from ragtriage.intake import Intake
 from ragtriage.read.chunk import RowFault
 from ragtriage.split_groups import GROUP_ACROSS_SPLITS, SplitGroups
 from ragtriage.stages import PASS
@@ -92,6 +93,16 @@ class Tally:
     _ledger: list[pl.DataFrame] = field(default_factory=list)
     _claims: list[pl.DataFrame] = field(default_factory=list)
     _kept_rows: pl.DataFrame | None = None
+
+    @classmethod
+    def of(cls, intake: Intake) -> Tally:
+        """Lines and faults of an input that was taken in at once."""
+        tally = cls()
+        for name, read, blank in intake.counts:
+            tally.add_lines(name, read, blank)
+        tally.add_faults(intake.faults)
+        tally.check_lines(intake.rows.height)
+        return tally
 
     def check_lines(self, accepted: int) -> None:
         """Lines read = accepted + set aside + blank, by two counts that do not know each other."""

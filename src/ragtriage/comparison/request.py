@@ -10,7 +10,6 @@ from pydantic import (
     Field,
     StrictInt,
     StrictStr,
-    ValidationError,
     field_validator,
     model_validator,
 )
@@ -21,8 +20,8 @@ from ragtriage.request import (
     SLICEABLE,
     EvaluateRequest,
     build_request,
-    readable,
 )
+from ragtriage.request_parts import built
 from ragtriage.schemas.texts import TEXT_FIELDS
 
 Allowed = Literal["cases", "labels", "corpus", "cutoffs", "normalizer"]
@@ -104,10 +103,7 @@ def build_compare_request(options: dict[str, Any]) -> CompareRequest:
         raise UsageError(f"{unknown[0]}: no such option of a comparison{near}")
     own = {name: value for name, value in options.items() if name in _OWN}
     passed_on = {name: value for name, value in options.items() if name in _PASSED_ON}
-    try:
-        return CompareRequest(**own, evaluate=build_request(passed_on))
-    except ValidationError as error:
-        raise UsageError("; ".join(readable(item) for item in error.errors())) from None
+    return built(CompareRequest, own | {"evaluate": build_request(passed_on)})
 
 
 def side_request(request: CompareRequest, source: str) -> EvaluateRequest:

@@ -180,10 +180,14 @@ def write_table(target: Path, frame: pl.DataFrame, run_id: str) -> None:
     """
     with writing(target):
         target.parent.mkdir(exist_ok=True)
-        tagged = frame.select(pl.lit(run_id).alias("run_id"), pl.exclude("run_id"))
-        tagged.write_parquet(
+        tagged(frame, run_id).write_parquet(
             target, compression="zstd", compression_level=_LEVEL, statistics=_STATISTICS
         )
+
+
+def tagged(frame: pl.DataFrame, run_id: str) -> pl.DataFrame:
+    """A table as it is written: with its run, first."""
+    return frame.select(pl.lit(run_id).alias("run_id"), pl.exclude("run_id"))
 
 
 def clear_dead(out: str) -> None:

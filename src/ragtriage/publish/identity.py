@@ -27,10 +27,15 @@ def started_at() -> datetime:
         ) from None
 
 
+def stamp(started: datetime) -> str:
+    """A moment as manifests and reports have it."""
+    return f"{started:%Y-%m-%dT%H:%M:%SZ}"
+
+
 def moment() -> str:
     """The same as text, for what is told of a refusal; 1970 where that very name is refused."""
     try:
-        return f"{started_at():%Y-%m-%dT%H:%M:%SZ}"
+        return stamp(started_at())
     except UsageError:
         return "1970-01-01T00:00:00Z"
 
@@ -38,6 +43,11 @@ def moment() -> str:
 def is_pinned() -> bool:
     """Must repeats be byte-identical, time stamps included?"""
     return bool(os.environ.get("SOURCE_DATE_EPOCH"))
+
+
+def pinned_seconds(timings: dict[str, float]) -> dict[str, float]:
+    """How long each step took; 0 when times are pinned."""
+    return {step: 0.0 if is_pinned() else round(s, 3) for step, s in timings.items()}
 
 
 def new_run_id(started: datetime, configuration: str) -> str:

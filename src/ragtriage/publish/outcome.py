@@ -18,7 +18,7 @@ from ragtriage.publish.document import (
     RunEntry,
 )
 from ragtriage.publish.folder import RunFolder, to_json
-from ragtriage.publish.identity import is_pinned
+from ragtriage.publish.identity import pinned_seconds
 from ragtriage.publish.report import build_report
 from ragtriage.read.input import Input
 from ragtriage.request import EvaluateRequest
@@ -131,11 +131,9 @@ class Outcome:
         notes += [
             f"set aside: {name[1:-1]} ({self.given.dropped[name]:,})" for name in sorted(beside)
         ]
-        if fields := [each for each in self.given.dropped.items() if each[0] not in beside]:
-            first = fields[:10]
-            names = ", ".join(f"{name} ({n:,})" for name, n in first)
-            why = "--extra ignore" if not self.presets else f"--from {self._preset_names()}"
-            notes.append(f"unknown fields set aside ({why}): {names}")
+        fields = {name: n for name, n in self.given.dropped.items() if name not in beside}
+        why = "--extra ignore" if not self.presets else f"--from {self._preset_names()}"
+        notes += unknown_fields(fields, why)
         if self.request.system is not None:
             notes.append(f"system: {self.request.system}")
         return notes + self.given.notes
@@ -159,6 +157,12 @@ def input_entries(files: list[dict[str, Any]], tally: Tally) -> list[InputEntry]
             )
         )
     return entries
+
+
+def unknown_fields(dropped: dict[str, int], why: str = "--extra ignore") -> list[str]:
+    """The note on fields that were set aside, if any were."""
+    names = ", ".join(f"{name} ({n:,})" for name, n in list(dropped.items())[:10])
+    return [f"unknown fields set aside ({why}): {names}"] if dropped else []
 
 
 def line_counts(lines: FileLines) -> LineCounts:
@@ -197,7 +201,7 @@ def manifest(outcome: Outcome, status: str, timings: dict[str, float]) -> dict[s
         "rejects": outcome.report["rejects"],
         "reviews": _without_list(outcome.report["reviews"]),
         "rows": {"cases": outcome.n_cases, "not_run": outcome.n_not_run},
-        "timings": {step: 0.0 if is_pinned() else round(s, 3) for step, s in timings.items()},
+        "timings": pinned_seconds(timings),
     }
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import polars as pl
 
 from ragtriage.errors import InputError
-from ragtriage.request import RUN_ID
+from ragtriage.request_parts import RUN_ID
 from ragtriage.schemas.results import SCHEMA_VERSION
 
 _UNFINISHED = ".unfinished"

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import replace
 
 import polars as pl
 
+from ragtriage.intake import Intake, checked
 from ragtriage.read.chunk import Place, RowFault
 from ragtriage.read.reviews import PLACE, ReviewsInput
 from ragtriage.schemas.inputs import dtypes
@@ -15,34 +16,17 @@ from ragtriage.schemas.rules import message
 from ragtriage.validate import Validator
 
 
-@dataclass
-class Intake:
-    """`rows`: accepted reviews in file order. `counts`: lines and blank ones, by file."""
-
-    rows: pl.DataFrame
-    faults: list[RowFault]
-    counts: list[tuple[str, int, int]]
-
-
 def take_in(given: ReviewsInput) -> Intake:
-    """Hold every review against the model, and all of them against each other."""
-    validator = validator_of_reviews()
-    frames: list[pl.DataFrame] = []
-    faults: list[RowFault] = []
-    counts: list[tuple[str, int, int]] = []
-    for chunk in given.chunks():
-        rows, found = validator.check(chunk)
-        frames.append(rows)
-        faults += found
-        counts += chunk.counts
-    rows = pl.concat(frames) if frames else pl.DataFrame(schema=dtypes(ReviewRows))
+    """Hold every review against the model, and all of them against each other; in file order."""
+    intake = checked(given.chunks(), validator_of_reviews(), dtypes(ReviewRows))
+    rows = intake.rows
     judge = pl.col("kind") == JUDGE
     judges, people = (set(rows.filter(who)["reviewer"].unique()) for who in (judge, ~judge))
     broken = broken_reviews(rows, judges & people)
-    if broken.height:
-        faults += _faults_of(broken, given)
-        rows = rows.join(broken, on=PLACE, how="anti", maintain_order="left")
-    return Intake(rows, faults, counts)
+    if broken.is_empty():
+        return intake
+    kept = rows.join(broken, on=PLACE, how="anti", maintain_order="left")
+    return replace(intake, rows=kept, faults=intake.faults + _faults_of(broken, given))
 
 
 def validator_of_reviews() -> Validator:

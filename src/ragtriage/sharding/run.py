@@ -13,8 +13,8 @@ from typing import Any
 from ragtriage.errors import InputError, RagtriageError, UsageError
 from ragtriage.evaluation import Evaluation
 from ragtriage.layout import presets_of, settled
-from ragtriage.pipeline import opened_run
 from ragtriage.publish.folder import RunFolder
+from ragtriage.publish.opened import opened_run
 from ragtriage.publish.parts import TABLES
 from ragtriage.publish.shards import keep_frame, kept_frame, open_attempts, take_over
 from ragtriage.read.files import Fingerprint

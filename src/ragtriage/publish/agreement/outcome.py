@@ -10,27 +10,21 @@ import polars as pl
 
 from ragtriage.agreement_request import AgreementRequest
 from ragtriage.publish.agreement.document import AgreementReport, AgreementRun, build_document
-from ragtriage.publish.folder import RunFolder, to_json
-from ragtriage.publish.identity import is_pinned
+from ragtriage.publish.identity import pinned_seconds
+from ragtriage.publish.look import Look
 from ragtriage.publish.outcome import input_entries, line_counts
 from ragtriage.schemas.results import SCHEMA_VERSION
 from ragtriage.schemas.reviews import HUMAN, JUDGE
-from ragtriage.tally import Tally
 from ragtriage.version import __version__
 
 
 @dataclass
-class AgreementOutcome:
-    """Finished, before it is written. `tables`: by name, but for the run; `states`: of items."""
+class AgreementOutcome(Look):
+    """`states`: of items."""
 
+    RECORD = "review"
     request: AgreementRequest
-    run_id: str
-    started: str
-    files: list[dict[str, Any]]
-    tally: Tally
-    rows: pl.DataFrame
     states: dict[str, dict[str, int]]
-    tables: dict[str, pl.DataFrame]
     notes: list[str]
 
     @cached_property
@@ -49,50 +43,41 @@ class AgreementOutcome:
             started=self.started,
             on_invalid=self.request.on_invalid,
             min_validated=self.request.min_validated,
-            n_reviews=self.rows.height,
+            n_reviews=self.intake.rows.height,
             n_people=self._names(HUMAN),
             n_judges=self._names(JUDGE),
             lines=line_counts(self.tally.totals),
-            inputs=input_entries(self.files, self.tally),
+            inputs=input_entries(self.given.files, self.tally),
             notes=self.notes,
         )
 
     def _names(self, kind: str) -> int:
-        return self.rows.filter(pl.col("kind") == kind)["reviewer"].n_unique()
+        return self.intake.rows.filter(pl.col("kind") == kind)["reviewer"].n_unique()
 
+    def pages(self) -> dict[str, str]:
+        """The report for people, by file name."""
+        from ragtriage.publish.agreement import html, markdown  # noqa: PLC0415 - not needed where nothing is written
 
-def manifest(outcome: AgreementOutcome, status: str, timings: dict[str, float]) -> dict[str, Any]:
-    """What was read, and how long each step took (seconds; 0 when times are pinned)."""
-    run = outcome.report["run"]
-    return {
-        "run_id": outcome.run_id,
-        "kind": run["kind"],
-        "status": status,
-        "version": run["version"],
-        "schema_version": run["schema_version"],
-        "started": outcome.started,
-        "config": outcome.request.model_dump(exclude={"out", "run_id"}),
-        "inputs": run["inputs"],
-        "lines": run["lines"],
-        "rejects": outcome.report["rejects"],
-        "notes": run["notes"],
-        "rows": {
-            "reviews": run["n_reviews"],
-            **{name: frame.height for name, frame in outcome.tables.items()},
-        },
-        "timings": {step: 0.0 if is_pinned() else round(s, 3) for step, s in timings.items()},
-    }
+        return {"report.md": markdown.render(self.report), "report.html": html.render(self.report)}
 
-
-def write_outcome(outcome: AgreementOutcome, folder: RunFolder, timings: dict[str, float]) -> None:
-    """Write all of it and let the folder appear."""
-    from ragtriage.publish.agreement import html, markdown  # noqa: PLC0415 - not needed where nothing is written
-
-    for name, frame in outcome.tables.items():
-        folder.write_table(f"{name.replace('_', '-')}.parquet", frame)
-    report = outcome.report
-    folder.write_text("report.json", to_json(report))
-    folder.write_text("report.md", markdown.render(report))
-    folder.write_text("report.html", html.render(report))
-    folder.write_json("manifest.json", manifest(outcome, "complete", timings))
-    folder.publish()
+    def manifest(self, status: str, timings: dict[str, float]) -> dict[str, Any]:
+        """What was read, and how long each step took (seconds; 0 when times are pinned)."""
+        run = self.report["run"]
+        return {
+            "run_id": self.run_id,
+            "kind": run["kind"],
+            "status": status,
+            "version": run["version"],
+            "schema_version": run["schema_version"],
+            "started": self.started,
+            "config": self.request.model_dump(exclude={"out", "run_id"}),
+            "inputs": run["inputs"],
+            "lines": run["lines"],
+            "rejects": self.report["rejects"],
+            "notes": run["notes"],
+            "rows": {
+                "reviews": run["n_reviews"],
+                **{name: frame.height for name, frame in self.tables.items()},
+            },
+            "timings": pinned_seconds(timings),
+        }

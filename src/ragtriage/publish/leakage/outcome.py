@@ -9,10 +9,10 @@ from typing import Any
 import polars as pl
 
 from ragtriage.leakage_request import LeakageRequest
-from ragtriage.publish.folder import RunFolder, to_json
-from ragtriage.publish.identity import is_pinned
+from ragtriage.publish.identity import pinned_seconds
 from ragtriage.publish.leakage import document as doc
-from ragtriage.publish.outcome import input_entries, line_counts
+from ragtriage.publish.look import Look
+from ragtriage.publish.outcome import input_entries, line_counts, unknown_fields
 from ragtriage.read.input import Input
 from ragtriage.read.prompts import Prompts
 from ragtriage.schemas.results import SCHEMA_VERSION
@@ -20,19 +20,16 @@ from ragtriage.schemas.texts import NO_TEXT
 from ragtriage.splits.assign import Proposal
 from ragtriage.splits.examine import Examined, n_short
 from ragtriage.splits.leaks import answers_of
-from ragtriage.tally import Tally
 from ragtriage.version import __version__
 
 
 @dataclass
-class LeakageOutcome:
-    """Finished, before it is written. `held_out`: which cases should stand in no prompt."""
+class LeakageOutcome(Look):
+    """`cases`: those looked at. `held_out`: which of them should stand in no prompt."""
 
+    RECORD = "case"
     request: LeakageRequest
-    run_id: str
-    started: str
     given: Input
-    tally: Tally
     cases: pl.DataFrame
     held_out: pl.Series
     prompts: Prompts | None
@@ -43,14 +40,6 @@ class LeakageOutcome:
     def passed(self) -> bool:
         """No more findings than are allowed."""
         return self.examined.n <= self.request.max
-
-    @cached_property
-    def tables(self) -> dict[str, pl.DataFrame]:
-        """By name, but for the run."""
-        tables = {"findings": self.examined.rows}
-        if self.proposal is not None:
-            tables |= {"assignment": self.proposal.assignment, "sizes": self.proposal.sizes}
-        return tables
 
     @cached_property
     def report(self) -> doc.LeakageReport:
@@ -97,11 +86,7 @@ class LeakageOutcome:
 
     def _notes(self) -> list[str]:
         notes = [*([NO_TEXT] if self.request.no_text else []), *self.given.notes]
-        if self.given.dropped:
-            first = list(self.given.dropped.items())[:10]
-            names = ", ".join(f"{name} ({n:,})" for name, n in first)
-            notes.append(f"unknown fields set aside (--extra ignore): {names}")
-        return notes
+        return notes + unknown_fields(self.given.dropped)
 
     def _splits(self) -> list[doc.SplitRow]:
         lying = self.cases.select("split", held_out=self.held_out).group_by("split")
@@ -139,41 +124,32 @@ class LeakageOutcome:
             sizes=doc.size_rows(proposal.sizes),
         )
 
+    def pages(self) -> dict[str, str]:
+        """The report for people, by file name."""
+        from ragtriage.publish.leakage import html, markdown  # noqa: PLC0415 - not needed where nothing is written
 
-def manifest(outcome: LeakageOutcome, status: str, timings: dict[str, float]) -> dict[str, Any]:
-    """What was read, and how long each step took (seconds; 0 when times are pinned)."""
-    report, run = outcome.report, outcome.report["run"]
-    return {
-        "run_id": outcome.run_id,
-        "kind": run["kind"],
-        "status": status,
-        "passed": outcome.passed if status == "complete" else None,
-        "version": run["version"],
-        "schema_version": run["schema_version"],
-        "started": outcome.started,
-        "config": outcome.request.model_dump(by_alias=True, exclude={"out", "run_id"}),
-        "mapping": run["mapping"],
-        "inputs": run["inputs"],
-        "prompts": report["prompts"],
-        "lines": run["lines"],
-        "rejects": report["rejects"],
-        "notes": run["notes"],
-        "findings": {row["finding"]: row["n"] for row in report["kinds"]},
-        "search": report["search"],
-        "rows": {name: frame.height for name, frame in outcome.tables.items()},
-        "timings": {step: 0.0 if is_pinned() else round(s, 3) for step, s in timings.items()},
-    }
+        return {"report.md": markdown.render(self.report), "report.html": html.render(self.report)}
 
-
-def write_outcome(outcome: LeakageOutcome, folder: RunFolder, timings: dict[str, float]) -> None:
-    """Write all of it and let the folder appear."""
-    from ragtriage.publish.leakage import html, markdown  # noqa: PLC0415 - not needed where nothing is written
-
-    for name, frame in outcome.tables.items():
-        folder.write_table(f"{name}.parquet", frame)
-    report = outcome.report
-    folder.write_text("report.json", to_json(report))
-    folder.write_text("report.md", markdown.render(report))
-    folder.write_text("report.html", html.render(report))
-    folder.write_json("manifest.json", manifest(outcome, "complete", timings))
-    folder.publish()
+    def manifest(self, status: str, timings: dict[str, float]) -> dict[str, Any]:
+        """What was read, and how long each step took (seconds; 0 when times are pinned)."""
+        report, run = self.report, self.report["run"]
+        return {
+            "run_id": self.run_id,
+            "kind": run["kind"],
+            "status": status,
+            "passed": self.passed if status == "complete" else None,
+            "version": run["version"],
+            "schema_version": run["schema_version"],
+            "started": self.started,
+            "config": self.request.model_dump(by_alias=True, exclude={"out", "run_id"}),
+            "mapping": run["mapping"],
+            "inputs": run["inputs"],
+            "prompts": report["prompts"],
+            "lines": run["lines"],
+            "rejects": report["rejects"],
+            "notes": run["notes"],
+            "findings": {row["finding"]: row["n"] for row in report["kinds"]},
+            "search": report["search"],
+            "rows": {name: frame.height for name, frame in self.tables.items()},
+            "timings": pinned_seconds(timings),
+        }
