@@ -119,6 +119,7 @@ def test_the_same_bytes_as_one_process(cases: Path) -> None:
     assert len(parts) == 9
 
 
+@pytest.mark.thorough
 def test_two_are_taken_where_nobody_says(cases: Path) -> None:
     code, _, _, pids = command("evaluate", cases.name, "--out", "out", cwd=cases.parent)
     assert code == 0
@@ -139,6 +140,7 @@ def test_nothing_is_at_work_when_the_command_line_forks(cases: Path) -> None:
     assert done.stderr.startswith("workers ")
 
 
+@pytest.mark.thorough
 def test_records_set_aside_and_repeats_far_apart(cases: Path) -> None:
     rows = cases.read_text().splitlines(keepends=True)
     rows[10] = rows[10].replace('"question"', '"qestion"')
@@ -153,6 +155,7 @@ def test_records_set_aside_and_repeats_far_apart(cases: Path) -> None:
     )
 
 
+@pytest.mark.thorough
 def test_against_a_baseline(cases: Path) -> None:
     first = command("evaluate", cases.name, "--out", "runs", "--run-id", "a", cwd=cases.parent)
     assert first[0] == 0
@@ -161,6 +164,7 @@ def test_against_a_baseline(cases: Path) -> None:
     assert one[0] == 0
 
 
+@pytest.mark.thorough
 def test_without_text_and_with_records_set_aside(cases: Path) -> None:
     rows = cases.read_text().splitlines(keepends=True)
     rows[10] = rows[10].replace('"question"', '"qestion"')
@@ -192,6 +196,7 @@ def test_a_worker_that_is_killed_is_named_and_nothing_is_published(
     assert gone(pids)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
 def test_workers_end_with_whoever_started_them(cases: Path, sent: signal.Signals) -> None:
     slow = (
