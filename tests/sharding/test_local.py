@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import os
 import signal
+import struct
 import subprocess
 import sys
 import time
+from multiprocessing.connection import Pipe
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from ragtriage.errors import ShardError
 from ragtriage.request import EvaluateRequest, build_request
 from ragtriage.sharding import local
+from ragtriage.sharding.workers import Workers, _Worker
 from tests.benchmarks.generate import write_cases
 from tests.support import ROOT, lines_of, snapshot
 
@@ -213,6 +218,71 @@ def test_workers_end_with_whoever_started_them(cases: Path, sent: signal.Signals
     process.send_signal(sent)
     process.communicate(timeout=30)
     assert gone(pids)
+
+
+def test_whoever_writes_is_ended_before_what_was_written_is_cleared_away(cases: Path) -> None:
+    writes = (
+        "from ragtriage.sharding import jobs\nfrom ragtriage.publish.shards import ShardFolder\n"
+        "def run(self):\n"
+        "    attempts = self._parts._folder.path.parent\n"
+        "    while True: ShardFolder(attempts, 'more', 'r')\n"
+        "jobs.Fold.run = run\n"
+    )
+    process = started(
+        "evaluate", cases.name, "--out", "out", "--workers", "2", cwd=cases.parent, before=writes
+    )
+    deadline = time.monotonic() + 60
+    while not list(cases.parent.glob("out/.unfinished/*.shards/more-*")):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    _, told = process.communicate(timeout=30)
+    assert "Traceback" not in told
+    assert process.returncode == 3
+    assert not (cases.parent / "out").exists()
+
+
+def test_one_process_does_all_where_there_is_no_room_for_two(cases: Path) -> None:
+    full = (
+        "import os\nfork, left = os.fork, [1]\n"
+        "def no_second():\n"
+        "    if not left: raise BlockingIOError\n"
+        "    left.pop()\n"
+        "    return fork()\n"
+        "os.fork = no_second\n"
+    )
+    code, _, told, pids = command(
+        "evaluate", cases.name, "--out", "out", "--workers", "2", cwd=cases.parent, before=full
+    )
+    assert (code, pids) == (0, [])
+    assert told.startswith("report: ")
+
+
+@pytest.mark.parametrize("reaped", [False, True])
+def test_a_worker_that_ends_in_the_midst_of_its_answer(reaped: bool) -> None:
+    ended = subprocess.Popen([sys.executable, "-c", "raise SystemExit(7)"])
+    if reaped:
+        # As it is where whoever started us ignores that children end.
+        ended.wait()
+    ours, theirs = Pipe()
+    os.write(theirs.fileno(), struct.pack("!i", 1000) + b"the beginning")
+    theirs.close()
+    pool = Workers([_Worker(ended.pid, ours)], 1, None)
+    job: Any = SimpleNamespace(name="shard 1")
+    (outcome,) = pool([(len, job)])
+    assert isinstance(outcome, ShardError)
+    expected = "its process ended;" if reaped else "its process ended with code 7;"
+    assert str(outcome).startswith(f"shard 1 failed: {expected}")
+    ended.wait()
+
+
+@pytest.mark.parametrize(("most", "expected"), [("1", 1), ("0", 8), ("", 8), ("x", 8), ("99", 8)])
+def test_no_more_cores_than_polars_may_take(
+    most: str, expected: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(8)))
+    monkeypatch.setenv("POLARS_MAX_THREADS", most)
+    assert local._cores() == expected
 
 
 def request_of(tmp_path: Path, **options: Any) -> EvaluateRequest:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import importlib.util
 import io
 import os
@@ -12,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 from ragtriage import folding
@@ -96,6 +98,31 @@ def test_a_shard_that_cannot_be_read_says_why_and_where(cases: Path) -> None:
     assert first == f"{cases}: changed while it was read; run again"
     assert second.startswith(f"in shard 1 ({cases}, bytes 0-")
     assert not (cases.parent / "out").exists()
+
+
+def no_space(*_: object, **__: object) -> None:
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def test_a_full_disk_is_said_once_and_in_a_users_words(
+    cases: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(jobs, "write_hashes", no_space)
+        with pytest.raises(InputError, match=r"hashes\.npy: cannot be written: No space left"):
+            run_in_shards(request_for(cases), in_turn, wanted=2)
+    monkeypatch.setattr(pl.DataFrame, "write_parquet", no_space)
+    with pytest.raises(InputError, match="cannot be written: No space left") as caught:
+        run_in_shards(request_for(cases), in_turn, wanted=2)
+    assert str(caught.value).count("nothing was published") == 1
+    assert str(caught.value).endswith(")")
+    assert not (cases.parent / "out").exists()
+
+
+def test_a_system_that_the_input_does_not_name_is_refused(cases: Path) -> None:
+    one = directly([cases], system="bm25")
+    assert "no 'bm25' in the input" in one.refused
+    assert_same(one, in_shards([cases], 2, system="bm25"))
 
 
 def test_what_a_lost_worker_half_wrote_is_not_in_the_run(

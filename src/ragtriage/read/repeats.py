@@ -5,6 +5,7 @@ They are looked through a range of hashes at a time, so that memory does not gro
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,16 +20,21 @@ _BITS = 64
 def write_hashes(target: Path, hashes: list[pl.Series]) -> int:
     """Keep a shard's hashes, sorted, 8 bytes each; how many there are."""
     joined = pl.concat([pl.Series(dtype=pl.UInt64), *hashes]).sort()
-    np.save(target, joined.to_numpy())
+    # By way of memory: numpy does not notice where the last of a file finds no room.
+    stored = io.BytesIO()
+    np.save(stored, joined.to_numpy())
+    target.write_bytes(stored.getbuffer())
     return joined.len()
 
 
 def repeated(files: list[Path]) -> pl.Series:
     """The hashes that occur more than once, over all files, in ascending order."""
-    stored = [np.load(file, mmap_mode="r") for file in files]
     found = [pl.Series(dtype=pl.UInt64)]
-    for low, high in _ranges(sum(hashes.size for hashes in stored)):
-        near = pl.concat([pl.Series(dtype=pl.UInt64), *(_within(h, low, high) for h in stored)])
+    # One open file at a time: there may be more than a process may keep open.
+    for low, high in _ranges(sum(_stored(file).size for file in files)):
+        near = pl.concat(
+            [pl.Series(dtype=pl.UInt64), *(_within(_stored(file), low, high) for file in files)]
+        )
         found.append(near.filter(near.is_duplicated()).unique().sort())
     return pl.concat(found)
 
@@ -38,7 +44,7 @@ def holders(files: list[Path], wanted: pl.Series) -> list[bool]:
     if wanted.is_empty():
         return [False] * len(files)
     sought = wanted.to_numpy()
-    return [_any_of(np.load(file, mmap_mode="r"), sought) for file in files]
+    return [_any_of(_stored(file), sought) for file in files]
 
 
 def _ranges(total: int) -> Iterator[tuple[int, int]]:
@@ -47,6 +53,11 @@ def _ranges(total: int) -> Iterator[tuple[int, int]]:
     width = (1 << _BITS) // count
     for i in range(count):
         yield i * width, (i + 1) * width - 1
+
+
+def _stored(file: Path) -> np.ndarray:
+    hashes: np.ndarray = np.load(file, mmap_mode="r")
+    return hashes
 
 
 def _within(hashes: np.ndarray, low: int, high: int) -> pl.Series:

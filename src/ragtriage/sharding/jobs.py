@@ -16,6 +16,7 @@ import polars as pl
 from ragtriage.admission import Admission
 from ragtriage.errors import InputError, RagtriageError, ShardError
 from ragtriage.folding import Fold, Sums
+from ragtriage.publish.folder import writing
 from ragtriage.publish.parts import Parts
 from ragtriage.publish.shards import ShardFolder, keep_frame, shared_frame
 from ragtriage.publish.tables import reject_table
@@ -34,6 +35,7 @@ from ragtriage.version import __version__
 
 # Hashes and sums are only the same everywhere with the same code.
 VERSIONS = f"ragtriage {__version__} with polars {pl.__version__}"
+_NOTHING = "nothing was published"
 
 
 @dataclass(frozen=True)
@@ -142,7 +144,8 @@ def learn_shard(job: LearnJob) -> Learnt:
         folder = ShardFolder(job.setting.attempts, "index", job.setting.run_id)
         index = shards.learn(job.shard, job.setting.request)
         hashes = folder.path / "hashes.npy"
-        write_hashes(hashes, index.index.hashes)
+        with writing(hashes):
+            write_hashes(hashes, index.index.hashes)
         index.index.hashes = []
         return Learnt(index, hashes, fingerprint(job.shard.file) if job.shard.whole else None)
 
@@ -212,7 +215,8 @@ def _named(job: Job) -> Iterator[None]:
         yield
     except InputError as error:
         if isinstance(job, FoldJob):
-            raise InputError(f"{error}\nin {job.name}; nothing was published") from None
+            nothing = "" if _NOTHING in str(error) else f"; {_NOTHING}"
+            raise InputError(f"{error}\nin {job.name}{nothing}") from None
         raise
     except RagtriageError:
         raise
@@ -220,4 +224,4 @@ def _named(job: Job) -> Iterator[None]:
         kind = type(error).__name__
         # What nobody foresaw may quote any text.
         why = kind if job.setting.request.no_text else f"{kind}: {error}"
-        raise ShardError(f"{job.name} failed: {why}; nothing was published") from error
+        raise ShardError(f"{job.name} failed: {why}; {_NOTHING}") from error

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gc
 import os
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -55,16 +56,21 @@ def local_workers(
 
     # What is there already is not looked through, and so not copied, by a worker's collector.
     gc.freeze()
-    workers = Workers.forked(
-        count,
-        polars_threads=max(1, _cores() // count),
-        shards=max(count, min(int(size), _SHARDS_EACH * count)),
-        told=None if progress is None else _Told(progress),
-    )
+    try:
+        workers = Workers.forked(
+            count,
+            polars_threads=max(1, _cores() // count),
+            shards=max(count, min(int(size), _SHARDS_EACH * count)),
+            told=None if progress is None else _Told(progress),
+        )
+    except OSError:
+        # No room for another process.
+        workers = None
     try:
         yield workers
     finally:
-        workers.close()
+        if workers is not None:
+            workers.close()
 
 
 class _Told:
@@ -108,4 +114,7 @@ def _may_fork() -> bool:
 
 
 def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else 1
+    """How many this process may use, by the system and by what the user lets polars take."""
+    cores = len(os.sched_getaffinity(0)) if sys.platform == "linux" else 1
+    most = os.environ.get("POLARS_MAX_THREADS", "")
+    return min(cores, int(most)) if re.fullmatch("0*[1-9][0-9]{0,3}", most) else cores

@@ -12,7 +12,7 @@ from typing import Any
 
 from ragtriage.errors import InputError, RagtriageError, UsageError
 from ragtriage.evaluation import Evaluation
-from ragtriage.layout import presets_of, settled
+from ragtriage.layout import check_one_system, presets_of, settled
 from ragtriage.publish.folder import RunFolder
 from ragtriage.publish.opened import opened_run
 from ragtriage.publish.parts import TABLES
@@ -94,10 +94,12 @@ def run_in_shards(request: EvaluateRequest, pool: Pool, *, wanted: int | None = 
         wanted: about how many shards.
 
     Raises:
+        UsageError: the input names no such system.
         InputError: the input is refused.
         ShardError: a shard failed for another reason.
     """
     request = settled(request)
+    check_one_system(request)
     with opened_run(request) as (run_id, started, folder), nothing_quoted(no_text=request.no_text):
         if folder is None:
             raise UsageError("shards are written to the run's folder; it must be written")

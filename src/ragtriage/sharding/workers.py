@@ -54,25 +54,48 @@ class Workers:
             polars_threads: of each, which is why polars may not have started any yet.
             shards: see the class.
             told: what each call came to, as it comes.
+
+        Raises:
+            OSError: there is no room for so many processes, or for a pipe to each; none is left.
         """
-        workers: list[_Worker] = []
+        made = cls([], shards, told)
         parent = os.getpid()
-        for _ in range(count):
-            ours, theirs = Pipe()
+        # A worker must never meet Ctrl-C as the program that it was forked from would.
+        mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            for _ in range(count):
+                made._fork(parent, polars_threads)
+        except OSError:
+            made.close()
+            raise
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        return made
+
+    def _fork(self, parent: int, polars_threads: int) -> None:
+        """One more."""
+        ours, theirs = Pipe()
+        with theirs:
             with warnings.catch_warnings():
                 # Of threads that whoever calls has looked at.
                 warnings.simplefilter("ignore", DeprecationWarning)
                 pid = os.fork()
             if pid == 0:
-                for line in (ours, *(worker.line for worker in workers)):
+                for line in (ours, *(worker.line for worker in self._workers)):
                     line.close()
                 _serve(theirs, parent, polars_threads)
-            theirs.close()
-            workers.append(_Worker(pid, ours))
-        return cls(workers, shards, told)
+        self._workers.append(_Worker(pid, ours))
 
     def __call__(self, calls: Sequence[Call]) -> list[Any]:
         """What each call came to, in their order: a result, or our error."""
+        try:
+            return self._carried_out(calls)
+        except BaseException:
+            # Whoever is still at work must not write to what is cleared away now.
+            self.close()
+            raise
+
+    def _carried_out(self, calls: Sequence[Call]) -> list[Any]:
         outcomes: list[Any] = [
             ShardError(f"{job.name} failed: no worker is left; nothing was published")
             for _, job in calls
@@ -103,7 +126,8 @@ class Workers:
     def _outcome(self, worker: _Worker, name: str) -> Any:
         try:
             outcome = worker.line.recv()
-        except (EOFError, ConnectionResetError):
+        except (EOFError, OSError):
+            # Gone before it answered, or in the midst of it.
             self._workers = [other for other in self._workers if other is not worker]
             worker.line.close()
             return ShardError(
@@ -121,7 +145,7 @@ def _give(
     """The next call, where there is one."""
     for place, call in waiting:
         at_work[worker] = place
-        with suppress(BrokenPipeError):
+        with suppress(ConnectionError):
             # Whoever has gone is missed when its answer is waited for.
             worker.line.send(call)
         return
@@ -159,7 +183,11 @@ def _die_with(parent: int) -> None:
 
 def _ending(pid: int) -> str:
     """What became of a worker that gave no answer."""
-    _, status = os.waitpid(pid, 0)
+    try:
+        _, status = os.waitpid(pid, 0)
+    except ChildProcessError:
+        # Whoever started us wants to hear of no child.
+        return "its process ended"
     if os.WIFSIGNALED(status):
         return f"its process was ended by {signal.Signals(os.WTERMSIG(status)).name}"
     return f"its process ended with code {os.waitstatus_to_exitcode(status)}"
