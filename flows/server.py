@@ -77,7 +77,7 @@ def run_on_dask(request: EvaluateRequest, runner: Runner) -> tuple[Report, Path]
         raise UsageError(f"{DASK}: Dask is not installed; pip install 'ragtriage[dask]'")
     check_shardable(request, DASK)
     require_server(DASK)
-    from ragtriage.flows.sharded import evaluate_in_shards, task_runner  # noqa: PLC0415 - as above
+    from ragtriage.flows.sharded import evaluate_in_shards, task_runner  # noqa: PLC0415 - only with --runner dask, after the settings above
 
     flow = evaluate_in_shards.with_options(task_runner=task_runner(runner.address))
     path = _path_of(flow(request, runner.shards, return_state=True))

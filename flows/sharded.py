@@ -37,19 +37,19 @@ def learn_shard(shard: str, job: bytes) -> bytes:  # noqa: ARG001 - names the ta
 
 
 @task(name="digest", task_run_name="{shard}", cache_policy=NO_CACHE, persist_result=False)
-def take_digest(shard: str, job: bytes) -> bytes:  # noqa: ARG001 - as above
+def take_digest(shard: str, job: bytes) -> bytes:  # noqa: ARG001 - names the task's run
     """SHA-256 of a file that is cut."""
     return _carried_out(jobs.take_digest, job)
 
 
 @task(name="find", task_run_name="find {shard}", cache_policy=NO_CACHE, persist_result=False)
-def find_ids(shard: str, job: bytes) -> bytes:  # noqa: ARG001 - as above
+def find_ids(shard: str, job: bytes) -> bytes:  # noqa: ARG001 - names the task's run
     """Where IDs stand that may not be unique."""
     return _carried_out(jobs.find_ids, job)
 
 
 @task(name="evaluate", task_run_name="{shard}", cache_policy=NO_CACHE, persist_result=False)
-def fold_shard(shard: str, job: bytes) -> bytes:  # noqa: ARG001 - as above
+def fold_shard(shard: str, job: bytes) -> bytes:  # noqa: ARG001 - names the task's run
     """Second pass over a shard: checked, scored, written; its sums."""
     return _carried_out(jobs.fold_shard, job)
 

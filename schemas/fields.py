@@ -14,6 +14,9 @@ pl.Series(np.empty(0))
 
 META = "ragtriage"
 
+# Exploding leaves the items alone: an empty list and a null hold none.
+ITEMS_ALONE = {"empty_as_null": False, "keep_nulls": False}
+
 ID_LIST = pl.List(pl.String)
 ID_GROUPS = pl.List(pl.List(pl.String))
 GRADES = pl.List(pl.Struct({"id": pl.String, "grade": pl.Int64}))

@@ -1,4 +1,4 @@
-"""What may be read: the case record and the corpus, with their aliases and value rules.
+"""What may be read of a case, with its aliases and value rules; the corpus: `corpus.py`.
 
 A rule here is one check whose title is the rule's ID (pandera loses a check's name when a
 model is inherited). Everything else that knows the shape of
@@ -18,6 +18,7 @@ from ragtriage.schemas.fields import (
     CLAIMS,
     GRADES,
     ID_GROUPS,
+    ITEMS_ALONE,
     META,
     Alias,
     FieldInfo,
@@ -50,9 +51,6 @@ LABEL_FIELDS = ("required_ids", "required_groups", "grades")
 
 
 ItemTest = Callable[[pl.Expr], pl.Expr]
-
-# Exploding leaves the items alone: an empty list and a null hold none.
-_ITEMS = {"empty_as_null": False, "keep_nulls": False}
 
 
 def requirement_given() -> pl.Expr:
@@ -281,50 +279,11 @@ class CaseRows(Cases):
         )
 
 
-class Corpus(pa.DataFrameModel):
-    """One passage, chunk or document that can be required; one row an evidence ID."""
-
-    evidence_id: pl.String = field("unique in the corpus", "_id", "id", required=True)
-    document_id: pl.String = field("the document it is part of")
-    location: pl.String = field("where in the document")
-    text: pl.String = field("what it says")
-    title: pl.String = field("its heading")
-    revision: pl.String = field("revision in the source")
-    indexed_revision: pl.String = field("revision in the index; another one: not indexed")
-    equivalence_group: pl.String = field("passages that say the same: any of them will do")
-    in_source: pl.Boolean = field("is it in the source at all?", label=True)
-    in_index: pl.Boolean = field("is it indexed?", label=True)
-    in_chunks: pl.Boolean = field("did a chunk keep it whole?", label=True)
-
-    class Config:
-        """Exactly these columns, in no particular order."""
-
-        strict = True
-
-    @pa.check("evidence_id", title="blank-id", error=message("blank-id"))
-    def no_blank_id(cls, data: PolarsData) -> pl.LazyFrame:
-        """No ID is empty or white space."""
-        return data.lazyframe.select(~is_blank(pl.col(data.key)))
-
-    @pa.check("evidence_id", title="id-whitespace", error=message("id-whitespace"))
-    def clean_ids(cls, data: PolarsData) -> pl.LazyFrame:
-        """No ID carries what cannot be seen."""
-        return data.lazyframe.select(~is_unclean(pl.col(data.key)))
-
-
-class CorpusRows(Corpus):
-    """The corpus record as it travels, with where it stood."""
-
-    source_file: pl.String = field("the input file", required=True)
-    line: pl.Int64 = field("physical line where the record starts", required=True)
-    record: pl.Int64 = field("its place among the file's records, from 1", required=True)
-
-
 def _id_lists(column: str) -> list[pl.Expr]:
     """Flat lists that hold every ID of a column between them."""
     lists = [ids_in(column, _DTYPES[column])]
     if column == "claims":
-        cited = pl.element().struct.field("cited_ids").list.explode(**_ITEMS)
+        cited = pl.element().struct.field("cited_ids").list.explode(**ITEMS_ALONE)
         lists.append(pl.col(column).list.eval(cited))
     return lists
 
@@ -341,7 +300,7 @@ def _no_item(
     suffices. `clear`: a cheaper look at them; where it is true, `test` is true of none.
     """
     for lot in lists:
-        items = data.lazyframe.select(items=lot.explode(**_ITEMS)).collect()["items"]
+        items = data.lazyframe.select(items=lot.explode(**ITEMS_ALONE)).collect()["items"]
         if not clear(items) and items.to_frame().select(test(pl.col("items")).any()).item():
             break
     else:

@@ -10,6 +10,8 @@ from collections.abc import Set as AbstractSet
 import numpy as np
 import polars as pl
 
+from ragtriage.schemas.fields import ID_LIST, ITEMS_ALONE
+
 _NO_NULL = "null-item"
 # Rules of single items, none of which visible ASCII can break.
 _OF_ITEMS = frozenset({_NO_NULL, "blank-id", "id-whitespace"})
@@ -33,8 +35,8 @@ def none_breaks(rules: AbstractSet[str | None], values: pl.Series) -> bool:
     if not rules <= _OF_ITEMS:
         return False
     items = values
-    if values.dtype == pl.List(pl.String):
-        items = values.explode(empty_as_null=False, keep_nulls=False)
+    if values.dtype == ID_LIST:
+        items = values.explode(**ITEMS_ALONE)
         if items.null_count():
             return False
     if items.dtype != pl.String:

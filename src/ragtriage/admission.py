@@ -19,7 +19,8 @@ from ragtriage.relevance import Corpus
 from ragtriage.request import EvaluateRequest
 from ragtriage.reviews.book import ReviewBook
 from ragtriage.schemas.contracts import CONTRACTS
-from ragtriage.schemas.inputs import CaseRows, CorpusRows
+from ragtriage.schemas.corpus import CorpusRows
+from ragtriage.schemas.inputs import CaseRows
 from ragtriage.tally import Tally
 from ragtriage.validate import Validator
 from ragtriage.without_text import fault_without_text

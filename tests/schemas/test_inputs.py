@@ -13,6 +13,7 @@ import pytest
 from ragtriage.read.aliases import KeyResolver
 from ragtriage.read.types import annotation
 from ragtriage.schemas.contracts import CONTRACTS
+from ragtriage.schemas.corpus import Corpus
 from ragtriage.schemas.fields import CLAIMS, GRADES, ID_GROUPS, ID_LIST
 from ragtriage.schemas.inputs import (
     CASE_FIELDS,
@@ -20,7 +21,6 @@ from ragtriage.schemas.inputs import (
     ID_COLUMNS,
     ITEM_COLUMNS,
     Cases,
-    Corpus,
     dtypes,
     infos,
 )

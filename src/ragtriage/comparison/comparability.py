@@ -15,6 +15,7 @@ import polars as pl
 from ragtriage.comparison.pairing import Pairs
 from ragtriage.errors import InputError
 from ragtriage.read.runs import StoredRun
+from ragtriage.schemas.fields import ITEMS_ALONE
 from ragtriage.schemas.texts import TEXT_FIELDS
 from ragtriage.without_text import config_without_text
 
@@ -247,7 +248,7 @@ def _same(one: pl.Series, other: pl.Series) -> bool:
 
 
 def _members(lists: pl.Series) -> pl.Series:
-    return lists.explode(empty_as_null=False, keep_nulls=False)
+    return lists.explode(**ITEMS_ALONE)
 
 
 def _as_set(value: Any) -> Any:

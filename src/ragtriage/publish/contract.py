@@ -13,8 +13,9 @@ from ragtriage.metrics import REGISTRY
 from ragtriage.publish.folder import to_json
 from ragtriage.schemas import agreement, comparison, leakage, results
 from ragtriage.schemas.contracts import CONTRACTS
+from ragtriage.schemas.corpus import Corpus
 from ragtriage.schemas.fields import Alias, FieldInfo
-from ragtriage.schemas.inputs import Cases, Corpus, dtypes, infos
+from ragtriage.schemas.inputs import Cases, dtypes, infos
 from ragtriage.schemas.reviews import Reviews
 from ragtriage.schemas.rules import RULES
 

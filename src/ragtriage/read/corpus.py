@@ -12,7 +12,8 @@ from ragtriage.read.index import Duplicates, find_duplicates
 from ragtriage.read.input import entry_of, index_all
 from ragtriage.read.sources import sources_for
 from ragtriage.request import EvaluateRequest
-from ragtriage.schemas.inputs import CorpusRows, dtypes
+from ragtriage.schemas.corpus import CorpusRows
+from ragtriage.schemas.inputs import dtypes
 
 
 class CorpusInput(NamedTuple):

@@ -26,7 +26,8 @@ from ragtriage.read.presets.texts import TextIds
 from ragtriage.read.tables import TableSource
 from ragtriage.read.text import TextSource
 from ragtriage.schemas.contracts import CONTRACTS
-from ragtriage.schemas.inputs import Cases, Corpus, dtypes
+from ragtriage.schemas.corpus import Corpus
+from ragtriage.schemas.inputs import Cases, dtypes
 from ragtriage.schemas.reviews import Reviews
 
 FRAME_NAME = "<frame>"

@@ -11,6 +11,8 @@ from functools import cached_property
 import numpy as np
 import polars as pl
 
+from ragtriage.schemas.fields import ITEMS_ALONE
+
 Whole = np.ndarray[tuple[int], np.dtype[np.int64]]
 Hashes = np.ndarray[tuple[int], np.dtype[np.uint64]]
 Flags = np.ndarray[tuple[int], np.dtype[np.bool_]]
@@ -21,7 +23,6 @@ _SPREAD = np.uint64(0x9E3779B97F4A7C15)
 _SHORT = 32
 # Going through lists place by place costs so much less than a join, by item that is looked at.
 _CHEAPER = 4
-_ITEMS = {"empty_as_null": False, "keep_nulls": False}
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ class Flat:
         sizes = lists.list.len().fill_null(0).cast(pl.Int64).to_numpy()
         starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
         rows = np.repeat(np.arange(len(sizes)), sizes)
-        return cls(lists.explode(**_ITEMS), rows, starts)
+        return cls(lists.explode(**ITEMS_ALONE), rows, starts)
 
     @classmethod
     def of_rows(cls, ids: pl.Series, rows: pl.Series, cases: int) -> Flat:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 import polars as pl
 
@@ -37,14 +39,14 @@ class Meetings:
 
     def ranks(self) -> pl.Series:
         """Where each requirement is hit first, from 1; null where it is not."""
-        first = pl.Series(self._first())
+        first = pl.Series(self._first)
         return pl.select(pl.when(first < _NEVER).then(first)).to_series()
 
     def first_ids(self) -> pl.Series:
         """By which of its members each requirement is hit first."""
         if self._starts is None:
             return pl.select(pl.when(pl.Series(self._hits)).then(self._ids)).to_series()
-        first = self._first()
+        first = self._first
         sizes = np.diff(self._starts, append=len(self._ids))
         of_member = np.repeat(np.arange(len(self._starts)), sizes)
         chosen = np.flatnonzero(self._hits & (self._by_member == first[of_member]))
@@ -63,7 +65,7 @@ class Meetings:
         return pl.Series(self._listed.count(self._relevant()))
 
     def relevant_places(self) -> pl.DataFrame:
-        """The places of each list that hold a relevant ID, in order: `row`, `relevant_…`."""
+        """The places of a list that hold a relevant ID, in order: `row`, `relevant_retrieved`."""
         relevant = np.flatnonzero(self._relevant())
         rows = self._listed.rows[relevant]
         places = pl.DataFrame(
@@ -77,7 +79,9 @@ class Meetings:
         relevant[self._items[self._hits]] = True
         return relevant
 
+    @cached_property
     def _first(self) -> Whole:
+        """The place from 1 at which each requirement is hit first; `_NEVER` where it is not."""
         if self._starts is None:
             return self._by_member
         return np.minimum.reduceat(self._by_member, self._starts)

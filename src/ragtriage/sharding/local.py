@@ -47,9 +47,9 @@ def local_workers(
         wanted: how many workers; by default two, where there are as many cores.
         progress: told how far they are.
     """
-    size = _shards_worth(request)
     count = min(_WORKERS, _cores()) if wanted is None else wanted
-    if count == 1 or size < _LEAST or not _may_fork():
+    size = _shards_worth(request) if count > 1 and _may_fork() else 0
+    if size < _LEAST:
         yield None
         return
     from ragtriage.sharding.workers import Workers  # noqa: PLC0415 - only where there are any

@@ -20,7 +20,7 @@ from ragtriage.read.text import TextSource
 from ragtriage.read.trec.queries import judged_source
 from ragtriage.read.trec.results import results_source
 from ragtriage.schemas.contracts import CONTRACTS
-from ragtriage.schemas.inputs import Corpus
+from ragtriage.schemas.corpus import Corpus
 
 _DEFAULT_SPLIT = "test"
 
