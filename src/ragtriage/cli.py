@@ -45,7 +45,7 @@ _OBJECTS = 100_000
 _SWITCH_SECONDS = 1e-4
 # Polars' allocator keeps freed pages unless told otherwise: up to half of what a run needs. It
 # reads this when polars is first imported.
-_ALLOCATOR = "dirty_decay_ms:1000,muzzy_decay_ms:1000"
+_ALLOCATOR = "dirty_decay_ms:5000,muzzy_decay_ms:1000"
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:

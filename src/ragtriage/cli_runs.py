@@ -73,7 +73,7 @@ def _evaluation(request: Any, runner: Runner, *, keep: bool = False) -> Iterator
 def _shared(request: Any, workers: Any) -> Any:
     from ragtriage.sharding.run import run_in_shards  # noqa: PLC0415 - as above
 
-    run = run_in_shards(request, workers, wanted=workers.shards)
+    run = run_in_shards(request, workers, wanted=workers.shards, tapered=workers.tapered)
     # A comparison may follow, which has no use for them.
     workers.close()
     return run

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import polars as pl
 
+from ragtriage.compact import compact
 from ragtriage.findings import DISJOINT, DisjointIds
 from ragtriage.funnel import Funnel
 from ragtriage.intake import Intake
@@ -153,7 +154,9 @@ class Tally:
         self.n_conflicts += int(proposed["conflict"].sum())
         if self._kept_rows is not None:
             kept = claims.join(self._kept_rows, on="row", how="semi").drop("row")
-            self._claims.append(kept if self.texts else columns_without_text(kept, "text"))
+            self._claims.append(
+                self._own(kept if self.texts else columns_without_text(kept, "text"))
+            )
 
     def merge_checks(self, later: Tally) -> None:
         """Take in lines and faults of what comes after."""
@@ -273,7 +276,8 @@ class Tally:
         kept = pl.concat([failing, passing])
         self._kept_rows = kept.select("row") if kept.height else None
         if kept.height:
-            self._ledger.append(ledger.join(kept.select("row"), on="row", how="semi").drop("row"))
+            of_these = ledger.join(kept.select("row"), on="row", how="semi").drop("row")
+            self._ledger.append(self._own(of_these))
 
     def _room(self, cases: pl.DataFrame, wanted: pl.Expr, kept: list[pl.DataFrame]) -> pl.DataFrame:
         """The wanted cases for which there is room yet; looks at no column but the stage first."""
@@ -282,8 +286,12 @@ class Tally:
             rows = rows.head(self.shown - sum(frame.height for frame in kept))
         chosen = cases[rows] if self.texts else cases_without_text(cases[rows])
         if chosen.height:
-            kept.append(chosen)
+            kept.append(self._own(chosen))
         return chosen
+
+    def _own(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """Kept rows; where all are kept, nothing is dragged along that would not stay anyway."""
+        return rows if self.shown is None else compact(rows)
 
 
 def _word(value: bool | None) -> str:  # noqa: FBT001 - a Boolean is what is put in words

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 from ragtriage.errors import InputError
-from ragtriage.read import batches, repeats, tables
+from ragtriage.read import batches, repeats, shards, tables
 from ragtriage.read.files import fingerprint
 from ragtriage.read.index import FileIndex, find_duplicates
 from ragtriage.read.shards import KnownShard, cut, joined, learn, positions, reopened
@@ -166,13 +166,48 @@ def test_shards_are_about_as_many_as_wanted_and_hold_every_byte_once(
 ) -> None:
     (tmp_path / "in.jsonl").write_text(lines_of(case(f"a{i}") for i in range(40)))
     (tmp_path / "more.csv").write_text("case_id\nz\n")
-    shards = cut((str(tmp_path / "in.jsonl"), str(tmp_path / "more.csv")), None, wanted)
-    assert wanted <= len(shards) <= wanted + 2 or len(shards) < wanted == 50
-    ends = [(shard.start, shard.stop) for shard in shards if not shard.whole]
+    made = cut((str(tmp_path / "in.jsonl"), str(tmp_path / "more.csv")), None, wanted)
+    assert wanted <= len(made) <= wanted + 2 or len(made) < wanted == 50
+    ends = [(shard.start, shard.stop) for shard in made if not shard.whole]
     assert all(one[1] == other[0] for one, other in itertools.pairwise(ends))
     if ends:
         assert (ends[0][0], ends[-1][1]) == (0, (tmp_path / "in.jsonl").stat().st_size)
-    assert [shard.number for shard in shards] == list(range(len(shards)))
+    assert [shard.number for shard in made] == list(range(len(made)))
+
+
+def test_tapered_shards_hold_every_byte_once_and_end_with_small_ones(tmp_path: Path) -> None:
+    for name, n in (("a", 40), ("b", 3), ("c", 25)):
+        (tmp_path / f"{name}.jsonl").write_text(lines_of(case(f"{name}{i}") for i in range(n)))
+    made = cut((str(tmp_path),), None, 4, tapered=True)
+    assert [shard.number for shard in made] == list(range(len(made)))
+    for nth, of_file in itertools.groupby(made, key=lambda shard: shard.nth):
+        parts = list(of_file)
+        size = parts[0].file.path.stat().st_size
+        assert parts[0].whole is (nth == 1)
+        if not parts[0].whole:
+            assert (parts[0].start, parts[-1].stop) == (0, size)
+            assert all(one.stop == other.start for one, other in itertools.pairwise(parts))
+    sizes = [shard.stop - shard.start for shard in made if not shard.whole]
+    assert sizes[0] == max(sizes)
+    assert max(sizes[-3:]) < sizes[0] / 3
+
+
+@pytest.mark.parametrize(
+    ("units", "wanted", "expected"),
+    [
+        (35, 4, [9, 7, 5, 4, 3, 2, 2, 1, 1, 1]),
+        (7, 4, [2, 2, 1, 1, 1]),
+        (1, 4, [1]),
+        # No shard is larger than one that nobody asked for.
+        (80, 4, [16, 16, 12, 9, 7, 5, 4, 3, 2, 2, 1, 1, 1, 1]),
+    ],
+)
+def test_each_tapered_shard_takes_its_part_of_what_is_left(
+    units: int, wanted: int, expected: list[int]
+) -> None:
+    sizes = list(itertools.islice(shards._tapered(units, wanted), len(expected)))
+    assert sizes == expected
+    assert sum(sizes) == units
 
 
 def test_a_file_that_grew_after_it_was_cut_is_refused(tmp_path: Path) -> None:

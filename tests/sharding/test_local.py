@@ -267,7 +267,7 @@ def test_a_worker_that_ends_in_the_midst_of_its_answer(reaped: bool) -> None:
     ours, theirs = Pipe()
     os.write(theirs.fileno(), struct.pack("!i", 1000) + b"the beginning")
     theirs.close()
-    pool = Workers([_Worker(ended.pid, ours)], 1, None)
+    pool = Workers([_Worker(ended.pid, ours)], 1, None, tapered=False)
     job: Any = SimpleNamespace(name="shard 1")
     (outcome,) = pool([(len, job)])
     assert isinstance(outcome, ShardError)
@@ -283,6 +283,13 @@ def test_no_more_cores_than_polars_may_take(
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(8)))
     monkeypatch.setenv("POLARS_MAX_THREADS", most)
     assert local._cores() == expected
+
+
+@pytest.mark.parametrize(
+    ("size", "expected"), [(0.5, 1), (2.7, 1), (7.9, 1), (8, 2), (27, 6), (1_000, 6)]
+)
+def test_few_shards_a_worker_of_parquet(size: float, expected: int) -> None:
+    assert local._each(size) == expected
 
 
 def request_of(tmp_path: Path, **options: Any) -> EvaluateRequest:

@@ -23,7 +23,7 @@ from ragtriage.read.index import FileIndex, Source
 from ragtriage.read.jsonl import block_bounds, range_reader
 from ragtriage.read.sources import Reading, lines_source, rows_source, source_for
 
-# By default: some 256 MiB of text, and no more shards than are soon handed out.
+# Batches or chunks a shard: some 256 MiB of text, and no more shards than are soon handed out.
 _UNITS = 16
 _MOST = 400
 
@@ -77,13 +77,17 @@ class KnownShard:
     records: int = 0
 
 
-def cut(arguments: tuple[str, ...], spill: Path | None, wanted: int | None) -> list[Shard]:
+def cut(
+    arguments: tuple[str, ...], spill: Path | None, wanted: int | None, *, tapered: bool = False
+) -> list[Shard]:
     """The shards of an input, in input order.
 
     Args:
         arguments: files, folders, globs, or `-`.
         spill: where standard input is kept.
         wanted: about how many; by default one for 256 MiB, at most some 400.
+        tapered: each takes that part of what is left, so that the last are small, and whoever has
+            no more to do waits for others only as long as the least shard takes.
 
     Raises:
         InputError: what is named is not there.
@@ -92,16 +96,39 @@ def cut(arguments: tuple[str, ...], spill: Path | None, wanted: int | None) -> l
     files = [replace(file, path=file.path.absolute()) for file in found]
     bounds = [_bounds(file) for file in files]
     units = sum(max(len(of_file) - 1, 1) for of_file in bounds)
-    each = max(_UNITS, -(-units // _MOST)) if wanted is None else max(1, -(-units // wanted))
+    sizes = _tapered(units, wanted or 1) if tapered else _even(units, wanted)
     shards: list[Shard] = []
     for nth, (file, of_file) in enumerate(zip(files, bounds, strict=True)):
-        ends = [*of_file[:-1:each], *of_file[-1:]]
+        ends = _ends(of_file, sizes)
         if len(ends) < 3:  # noqa: PLR2004 - a start, a cut and an end
             shards.append(Shard(len(shards), nth, file))
             continue
         for start, stop in itertools.pairwise(ends):
             shards.append(Shard(len(shards), nth, file, start, stop, whole=False))
     return shards
+
+
+def _even(units: int, wanted: int | None) -> Iterator[int]:
+    """How many units each shard takes, one after another; of a file, no more than it has."""
+    by_size = max(_UNITS, -(-units // _MOST))
+    return itertools.repeat(by_size if wanted is None else max(1, -(-units // wanted)))
+
+
+def _tapered(units: int, wanted: int) -> Iterator[int]:
+    """The same, each that part of what is left, within the size of a shard by default."""
+    while True:
+        size = min(max(1, -(-units // wanted)), max(_UNITS, -(-units // _MOST)))
+        yield size
+        units = max(0, units - size)
+
+
+def _ends(bounds: list[int], sizes: Iterator[int]) -> list[int]:
+    """Where the shards of a file begin, and where the last one ends."""
+    ends, at = bounds[:1], 0
+    while at < len(bounds) - 1:
+        at = min(at + next(sizes), len(bounds) - 1)
+        ends.append(bounds[at])
+    return ends
 
 
 def learn(shard: Shard, request: Reading) -> ShardIndex:

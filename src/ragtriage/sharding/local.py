@@ -28,8 +28,13 @@ if TYPE_CHECKING:
 # Bytes of a shard for which another process is worth while; a smaller input is left to one.
 _SHARD_BYTES = {"jsonl": 64 << 20, "parquet": 16 << 20}
 _LEAST = 0.5
-# Shards a worker, at most: with more, the last one at work is waited for less long.
-_SHARDS_EACH = 6
+# JSON lines can be cut anywhere: each shard takes of what is left a worker's share by so many, so
+# that the last ones, which others wait for, are small.
+_SHARE = 2
+# Whoever reads a part of a Parquet file unpacks more than that part: so few shards a worker, and
+# one where the file is not so many times as large as is worth while.
+_PARQUET_EACH = 6
+_LARGE = 4
 _WORKERS = 2
 # Threads that hold nothing a worker needs: of the allocator, which looks after itself when the
 # process forks, and one of polars that waits for temporary files to remove.
@@ -48,19 +53,22 @@ def local_workers(
         progress: told how far they are.
     """
     count = min(_WORKERS, _cores()) if wanted is None else wanted
-    size = _shards_worth(request) if count > 1 and _may_fork() else 0
+    files = _files(request) if count > 1 and _may_fork() else []
+    size = sum(file.path.stat().st_size / _SHARD_BYTES[file.format] for file in files)
     if size < _LEAST:
         yield None
         return
     from ragtriage.sharding.workers import Workers  # noqa: PLC0415 - only where there are any
 
+    tapered = all(file.format == "jsonl" for file in files)
     # What is there already is not looked through, and so not copied, by a worker's collector.
     gc.freeze()
     try:
         workers = Workers.forked(
             count,
             polars_threads=max(1, _cores() // count),
-            shards=max(count, min(int(size), _SHARDS_EACH * count)),
+            shards=_SHARE * count if tapered else count * _each(size / count),
+            tapered=tapered,
             told=None if progress is None else _Told(progress),
         )
     except OSError:
@@ -87,16 +95,20 @@ class _Told:
         self._progress("evaluating" if self._lines else "indexing", self._lines)
 
 
-def _shards_worth(request: EvaluateRequest) -> float:
-    """How many shards of a good size the input holds; 0 where it cannot be cut."""
+def _files(request: EvaluateRequest) -> list[InputFile]:
+    """The files of the input; none where it cannot be cut."""
     apart = request.cases or request.reviews or request.text_ids or presets_of(request)
     if apart or not request.inputs or not request.write or "-" in request.inputs:
-        return 0
+        return []
     with suppress(InputError, OSError):
         files = find_files(request.inputs, "records", None)
-        if all(_can_be_cut(file) for file in files):
-            return sum(file.path.stat().st_size / _SHARD_BYTES[file.format] for file in files)
-    return 0
+        return files if all(_can_be_cut(file) for file in files) else []
+    return []
+
+
+def _each(size: float) -> int:
+    """Shards a worker, of Parquet files `size` times as large as is worth while."""
+    return max(1, min(int(size / _LARGE), _PARQUET_EACH))
 
 
 def _can_be_cut(file: InputFile) -> bool:

@@ -21,7 +21,7 @@ from ragtriage.read.files import Fingerprint
 from ragtriage.read.index import Duplicates
 from ragtriage.read.input import Input, input_of
 from ragtriage.read.repeats import holders, repeated
-from ragtriage.read.shards import KnownShard, cut, joined
+from ragtriage.read.shards import KnownShard, Shard, cut, joined
 from ragtriage.request import EvaluateRequest
 from ragtriage.run import Run
 from ragtriage.sharding.jobs import (
@@ -85,13 +85,16 @@ def check_shardable(request: EvaluateRequest, option: str) -> None:
         raise UsageError(f"{option}: shards are written to the run's folder; drop --no-write")
 
 
-def run_in_shards(request: EvaluateRequest, pool: Pool, *, wanted: int | None = None) -> Run:
+def run_in_shards(
+    request: EvaluateRequest, pool: Pool, *, wanted: int | None = None, tapered: bool = False
+) -> Run:
     """Carry out a request shard by shard; results are those of `run_request`.
 
     Args:
         request: what is evaluated; its inputs and `out` must be where all workers see them.
         pool: who does the work.
         wanted: about how many shards.
+        tapered: are the last ones to be small?
 
     Raises:
         UsageError: the input names no such system.
@@ -106,7 +109,7 @@ def run_in_shards(request: EvaluateRequest, pool: Pool, *, wanted: int | None = 
         evaluation = Evaluation(request, folder, run_id, keep_frames=False, progress=None)
         run = _Sharded(request, folder, run_id, pool)
         with evaluation.fold.timings.of("index"):
-            given = run.index(wanted)
+            given = run.index(cut(request.inputs, folder.spill, wanted, tapered=tapered))
             evaluation.take(given, None)
         run.fold(evaluation, given)
         return evaluation.conclude(started)
@@ -125,9 +128,9 @@ class _Sharded:
         self._known: list[KnownShard] = []
         self._duplicates: list[Duplicates] = []
 
-    def index(self, wanted: int | None) -> Input:
+    def index(self, shards: list[Shard]) -> Input:
         """First pass, over all shards."""
-        learnt, digests = self._learnt(wanted)
+        learnt, digests = self._learnt(shards)
         of_files = groupby(learnt, key=lambda one: one.index.shard.nth)
         for seen, (_, of_file) in zip(digests, of_files, strict=True):
             self._known += joined([one.index for one in of_file], seen, self._request)
@@ -148,9 +151,8 @@ class _Sharded:
             if counts and one.shown is not None and tally.has_room():
                 tally.merge_shown(Shown(*(kept_frame(path) for path in one.shown)))
 
-    def _learnt(self, wanted: int | None) -> tuple[list[Learnt], list[Fingerprint]]:
+    def _learnt(self, shards: list[Shard]) -> tuple[list[Learnt], list[Fingerprint]]:
         """Every shard learnt, and the digest of every file."""
-        shards = cut(self._request.inputs, self._folder.spill, wanted)
         calls: list[FirstCall] = []
         for _, of_file in groupby(shards, key=lambda shard: shard.nth):
             several = list(of_file)

@@ -28,15 +28,22 @@ class _Worker:
 class Workers:
     """Carries out calls, each by whichever worker is free: a `Pool`.
 
-    `shards`: into about how many parts an input is best cut for them.
+    `shards`: into about how many parts an input is best cut for them; `tapered`: each of them that
+    part of what is left?
     """
 
     def __init__(
-        self, workers: list[_Worker], shards: int, told: Callable[[object], None] | None
+        self,
+        workers: list[_Worker],
+        shards: int,
+        told: Callable[[object], None] | None,
+        *,
+        tapered: bool,
     ) -> None:
         self._workers = workers
         self._told = told
         self.shards = shards
+        self.tapered = tapered
 
     @classmethod
     def forked(
@@ -45,6 +52,7 @@ class Workers:
         *,
         polars_threads: int,
         shards: int,
+        tapered: bool = False,
         told: Callable[[object], None] | None = None,
     ) -> Workers:
         """Start so many.
@@ -53,12 +61,13 @@ class Workers:
             count: how many.
             polars_threads: of each, which is why polars may not have started any yet.
             shards: see the class.
+            tapered: see the class.
             told: what each call came to, as it comes.
 
         Raises:
             OSError: there is no room for so many processes, or for a pipe to each; none is left.
         """
-        made = cls([], shards, told)
+        made = cls([], shards, told, tapered=tapered)
         parent = os.getpid()
         # A worker must never meet Ctrl-C as the program that it was forked from would.
         mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
