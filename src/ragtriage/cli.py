@@ -56,7 +56,10 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     # Libraries make hundreds of thousands of objects that stay: to look them through takes time.
     gc.set_threshold(_OBJECTS)
     sys.setswitchinterval(_SWITCH_SECONDS)
-    sys.exit(run(arguments))
+    code = run(arguments)
+    # Nor are they looked through once more when the process ends anyway.
+    gc.freeze()
+    sys.exit(code)
 
 
 def run(arguments: list[str] | None = None) -> int:

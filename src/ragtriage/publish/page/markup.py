@@ -28,7 +28,7 @@ _SHORT = 32
 
 def escaped(text: str | int | None) -> Html:
     """Text as mark-up: hidden characters shown, nothing in it an element; None is nothing."""
-    if isinstance(text, Html):
+    if type(text) is Html:
         return text
     if text is None:
         return NOTHING
@@ -46,7 +46,8 @@ _short = lru_cache(maxsize=4096)(_escaped)
 
 def join(children: Iterable[str | int | None], joint: str = "") -> Html:
     """One after the other."""
-    return Html(escaped(joint).join(map(escaped, children)))
+    parts = [escaped(child) for child in children]
+    return Html(escaped(joint).join(parts)) if len(parts) != 1 else parts[0]
 
 
 def tag(
@@ -62,7 +63,8 @@ def tag(
     stands alone. `of`: attributes that are in a mapping already.
     """
     given: dict[str, Attribute] = {**attributes, **of} if of else attributes
-    inside = "".join(map(escaped, children))
+    # Most children are mark-up already.
+    inside = "".join([c if type(c) is Html else escaped(c) for c in children])
     return Html(f"<{name}{_attributes(given) if given else ''}>{inside}</{name}>")
 
 

@@ -6,6 +6,7 @@ For the report of a run and, as Jinja's filters, for every other page.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from ragtriage.publish import wording
@@ -13,6 +14,7 @@ from ragtriage.publish.escape import HTML_LIMIT, clip, visible, visible_block
 from ragtriage.publish.page.markup import Html, escaped, join, tag
 
 LIST_LIMIT = 600
+_SHORT = 64
 
 
 def cell(text: object, limit: int = HTML_LIMIT) -> Html:
@@ -39,10 +41,18 @@ def ids(items: Sequence[str], joint: str = ", ", limit: int = HTML_LIMIT) -> Htm
     for item in items:
         if shown and room < len(item):
             break
-        shown.append(tag("code", line(item, LIST_LIMIT)))
+        shown.append(_short_id(item) if len(item) <= _SHORT else _id(item))
         room -= len(item)
     rest = len(items) - len(shown)
     return join([join(shown, joint), f" and {rest:,} more" if rest else None])
+
+
+def _id(item: str) -> Html:
+    return tag("code", line(item, LIST_LIMIT))
+
+
+# What was retrieved is often in the context, too.
+_short_id = lru_cache(maxsize=8192)(_id)
 
 
 def breakable(name: str) -> Html:
