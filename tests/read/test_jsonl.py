@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import itertools
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 from ragtriage.errors import InputError
 from ragtriage.read import batches
 from ragtriage.read.files import InputFile
-from ragtriage.read.jsonl import read_jsonl
+from ragtriage.read.jsonl import batch_bytes, block_bounds, read_jsonl
 from ragtriage.read.sources import sources_for
 from ragtriage.request import build_request
 from tests.read.mutations import files
@@ -77,6 +78,36 @@ def test_every_line_is_in_one_batch_under_its_own_number(
         assert sum(batch.blank for batch in found) == len(expected) - len(numbered)
         assert sum(batch.physical_lines for batch in found) == len(expected)  # type: ignore[attr-defined]
         assert all(len(batch.lines) + batch.blank <= number for batch in found)
+
+
+@pytest.mark.parametrize(
+    ("size", "step", "count"),
+    [
+        (0, 100, 0),
+        (99, 100, 1),
+        (200, 100, 2),
+        (201, 51, 4),
+        (686, 86, 8),
+        (700, 88, 8),
+        (800, 100, 8),
+        (2_300, 96, 24),
+        (2_401, 100, 24),
+        (9_999, 100, 99),
+    ],
+)
+def test_a_few_batches_are_an_even_number(
+    size: int, step: int, count: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(batches, "BATCH_BYTES", 100)
+    assert batch_bytes(size) == step
+    stream = io.BytesIO(b"\n" * size)
+    found = [batch.block for batch in read_jsonl(stream, InputFile("f", Path("f"), "jsonl"))]
+    assert len(found) == count
+    # A block ends with what is left of its last line: here with one more line break.
+    bounds = block_bounds(stream, InputFile("f", Path("f"), "jsonl"))
+    assert [len(block) for block in found if block] == [
+        stop - start for start, stop in itertools.pairwise(bounds)
+    ]
 
 
 def test_a_line_longer_than_a_batch(monkeypatch: pytest.MonkeyPatch) -> None:

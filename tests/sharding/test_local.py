@@ -97,7 +97,7 @@ def gone(pids: list[int]) -> bool:
 
 @pytest.fixture
 def cases(tmp_path: Path) -> Path:
-    """Some 300 cases in nine batches."""
+    """Some 300 cases in ten batches."""
     write_cases(tmp_path / "cases.jsonl", 300)
     return tmp_path / "cases.jsonl"
 
@@ -121,7 +121,7 @@ def test_the_same_bytes_as_one_process(cases: Path) -> None:
     assert one == two
     assert one[0] == 1
     parts = [name for name in folder(cases.parent / "out-2") if "cases/part-" in name]
-    assert len(parts) == 9
+    assert len(parts) == 10
 
 
 @pytest.mark.thorough

@@ -20,7 +20,7 @@ from ragtriage.read.batches import Batch, JsonLines, Reader
 from ragtriage.read.files import Fingerprint, InputFile, find_files, open_bytes
 from ragtriage.read.gate import Profile
 from ragtriage.read.index import FileIndex, Source
-from ragtriage.read.jsonl import block_bounds, range_reader
+from ragtriage.read.jsonl import batch_bytes, block_bounds, range_reader
 from ragtriage.read.sources import Reading, lines_source, rows_source, source_for
 
 # Batches or chunks a shard: some 256 MiB of text, and no more shards than are soon handed out.
@@ -33,6 +33,7 @@ class Shard:
     """One file, or bytes (of Parquet: rows) `start` up to `stop` of it.
 
     `number`: its place among the shards of the input, from 0; `nth`: that of its file among files.
+    `step`: the bytes of each of its batches.
     """
 
     number: int
@@ -40,6 +41,7 @@ class Shard:
     file: InputFile
     start: int = 0
     stop: int = 0
+    step: int = 0
     whole: bool = True
 
     @property
@@ -103,8 +105,9 @@ def cut(
         if len(ends) < 3:  # noqa: PLR2004 - a start, a cut and an end
             shards.append(Shard(len(shards), nth, file))
             continue
+        step = batch_bytes(ends[-1])
         for start, stop in itertools.pairwise(ends):
-            shards.append(Shard(len(shards), nth, file, start, stop, whole=False))
+            shards.append(Shard(len(shards), nth, file, start, stop, step, whole=False))
     return shards
 
 
@@ -143,7 +146,7 @@ def learn(shard: Shard, request: Reading) -> ShardIndex:
     elif shard.file.format == "parquet":
         seen.index = rows_source(shard.file, request, range(shard.start, shard.stop)).learn()
     else:
-        reader = _counting(range_reader(shard.start, shard.stop, 1), seen)
+        reader = _counting(range_reader(shard.start, shard.stop, 1, shard.step), seen)
         seen.index = lines_source(shard.file, request, reader, 0).learn()
     return seen
 
@@ -180,7 +183,7 @@ def reopened(known: KnownShard, request: Reading) -> Source:
         return source_for(shard.file, "records", request)
     if shard.file.format == "parquet":
         return rows_source(shard.file, request, range(shard.start, shard.stop))
-    reader = range_reader(shard.start, shard.stop, known.lines + 1)
+    reader = range_reader(shard.start, shard.stop, known.lines + 1, shard.step)
     return lines_source(shard.file, request, reader, known.records)
 
 
