@@ -15,6 +15,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import ragtriage
+from ragtriage import findings
 from ragtriage.relevance.flat import Flat
 from tests.support import CONTRACTS, Command, Writer, lines_of
 
@@ -56,7 +57,12 @@ def test_a_blank_equivalence_group_is_none(written: Writer, blank: str) -> None:
     assert run.cases["recall"].to_list() == [0.0]
 
 
-def test_disjoint_ids_looks_across_cases(written: Writer) -> None:
+@pytest.mark.parametrize("first", [1, 2, 1_000])
+def test_disjoint_ids_looks_across_cases(
+    written: Writer, first: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(findings, "_FIRST", first)
+
     def records(first: int) -> list[dict[str, Any]]:
         return [
             {"case_id": str(i), "required_ids": [f"d{i}"], "retrieved_ids": [f"d{i + first}"]}

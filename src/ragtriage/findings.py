@@ -241,9 +241,12 @@ class DisjointIds:
             self._examples += some.to_list()
         if self._shared or not asked.any():
             return
-        rows = cases["row"].filter(asked)
-        required = ledger["ids"].filter(ledger["row"].is_in(rows.implode()))
-        self._meet(_hashes(required), _hashes(cases["distinct_retrieved"].filter(asked)))
+        shown = cases.select("row", "distinct_retrieved").filter(asked)
+        # Nearly always the first few settle it.
+        for some in (shown.head(_FIRST), shown):
+            if not self._shared:
+                required = ledger["ids"].filter(ledger["row"].is_in(some["row"].implode()))
+                self._meet(_hashes(required), _hashes(some["distinct_retrieved"]))
 
     def _meet(self, required: pl.Series, retrieved: pl.Series) -> None:
         self._required = _some(self._required, required)
@@ -271,6 +274,7 @@ class DisjointIds:
         return self._cases, self._examples
 
 
+_FIRST = 1_000
 # Two ID spaces that meet at all meet within far fewer IDs than this.
 _REMEMBERED = 500_000
 

@@ -201,9 +201,7 @@ class Tally:
 
     def merge_shown(self, later: Shown) -> None:
         """Show as many of the cases that come after as there is room for."""
-        failing = self._room(later.cases, pl.col("stage") != PASS, self._failing)
-        passing = self._room(later.cases, pl.col("stage") == PASS, self._passing)
-        taken = pl.concat([failing, passing]).select("case_id")
+        taken = pl.concat(self._taken(later.cases)).select("case_id")
         for theirs, mine in ((later.ledger, self._ledger), (later.claims, self._claims)):
             if theirs.width:
                 mine.append(theirs.join(taken, on="case_id", how="semi", maintain_order="left"))
@@ -271,22 +269,29 @@ class Tally:
             examples += first[: _EXAMPLES - len(examples)]
 
     def _keep(self, cases: pl.DataFrame, ledger: pl.DataFrame) -> None:
-        failing = self._room(cases, pl.col("stage") != PASS, self._failing)
-        passing = self._room(cases, pl.col("stage") == PASS, self._passing)
-        kept = pl.concat([failing, passing])
+        kept = pl.concat(self._taken(cases))
         self._kept_rows = kept.select("row") if kept.height else None
         if kept.height:
             of_these = ledger.join(kept.select("row"), on="row", how="semi").drop("row")
             self._ledger.append(self._own(of_these))
 
-    def _room(self, cases: pl.DataFrame, wanted: pl.Expr, kept: list[pl.DataFrame]) -> pl.DataFrame:
-        """The wanted cases for which there is room yet; looks at no column but the stage first."""
-        rows = cases.select(wanted).to_series().arg_true()
+    def _taken(self, cases: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+        """Cases for which there is room yet: of those that passed, beside those that did not."""
+        failed = cases["stage"] != PASS
+        failing = self._chosen(cases, failed, self._failing, 0)
+        beside = sum(frame.height for frame in self._failing)
+        return failing, self._chosen(cases, ~failed, self._passing, beside)
+
+    def _chosen(
+        self, cases: pl.DataFrame, wanted: pl.Series, kept: list[pl.DataFrame], beside: int
+    ) -> pl.DataFrame:
+        rows = wanted.arg_true()
         if self.shown is not None:
-            rows = rows.head(self.shown - sum(frame.height for frame in kept))
-        chosen = cases[rows] if self.texts else cases_without_text(cases[rows])
+            room = self.shown - beside - sum(frame.height for frame in kept)
+            rows = rows.head(max(room, 0))
+        chosen = self._own(cases[rows] if self.texts else cases_without_text(cases[rows]))
         if chosen.height:
-            kept.append(self._own(chosen))
+            kept.append(chosen)
         return chosen
 
     def _own(self, rows: pl.DataFrame) -> pl.DataFrame:
