@@ -243,10 +243,10 @@ class DisjointIds:
             return
         shown = cases.select("row", "distinct_retrieved").filter(asked)
         # Nearly always the first few settle it.
-        for some in (shown.head(_FIRST), shown):
+        for part in (shown.head(_FIRST), shown):
             if not self._shared:
-                required = ledger["ids"].filter(ledger["row"].is_in(some["row"].implode()))
-                self._meet(_hashes(required), _hashes(some["distinct_retrieved"]))
+                required = ledger["ids"].filter(ledger["row"].is_in(part["row"].implode()))
+                self._meet(_hashes(required), _hashes(part["distinct_retrieved"]))
 
     def _meet(self, required: pl.Series, retrieved: pl.Series) -> None:
         self._required = _some(self._required, required)
