@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from os import PathLike, fspath
 from typing import Annotated, Any, TypeVar
 
@@ -91,8 +91,12 @@ def plain_values(options: dict[str, Any], lists: Collection[str]) -> dict[str, A
     return {n: _several(v) if n in lists else _plain_path(v) for n, v in options.items()}
 
 
-def _several(values: Any) -> list[str]:
-    return [fspath(v) for v in ([values] if isinstance(values, str | PathLike) else values)]
+def _several(values: Any) -> list[Any]:
+    """A list of what may be one, several or none; what it holds is the request's to check."""
+    if values is None:
+        return []
+    alone = isinstance(values, str | bytes | PathLike) or not isinstance(values, Iterable)
+    return [_plain_path(value) for value in ([values] if alone else values)]
 
 
 def _plain_path(value: Any) -> Any:
