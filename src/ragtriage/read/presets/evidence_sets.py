@@ -158,7 +158,8 @@ PRESET = Preset(
     name="evidence-sets",
     about="evidence sets of FEVER, HotpotQA, SciFact and FinanceBench",
     layout="`evidence[[[annotation, id, page, sentence]]]`; `supporting_facts[[title, sentence]]`; "
-    "`{answer{id: text}, sp{id: [[title, sentence]]}}`; `evidence{doc: [{sentences}]}`; `evidence[{evidence_doc_name, evidence_page_num}]`",
+    "`{answer{id: text}, sp{id: [[title, sentence]]}}`; `evidence{doc: [{sentences}]}`; "
+    "`evidence[{evidence_doc_name, evidence_page_num}]`",
     maps_to="question, required_groups (IDs `page#sentence`), expected_answers, answerable",
     quirks=(
         "one set of which all is needed: a group for each member",

@@ -149,8 +149,7 @@ def mapped(foreign: Foreign, map_row: MapRow, asked: Asked) -> Mapped:
                 record[name] = value
         mapping = {} if asked.role == CORPUS else _apply_mapping(row, record)
         if asked.role != CORPUS:
-            if row.is_foreign:
-                raise UnmappableError("record", _foreign(row))
+            _refuse_foreign(row)
             numbered = asked.role == RECORDS
             named(record, foreign.line, by_question=asked.by_question, numbered=numbered)
         return Mapped(msgspec.json.encode(record), "", row.unused(), mapping)
@@ -161,17 +160,19 @@ def mapped(foreign: Foreign, map_row: MapRow, asked: Asked) -> Mapped:
         return Mapped(b"", Fault("record", "encoding", SURROGATE), [], {})
 
 
-def _foreign(row: Row) -> str:
+def _refuse_foreign(row: Row) -> None:
+    """A record of another layout must not become a case that holds nothing."""
+    if not row.is_foreign:
+        return
     keys = ", ".join(list(row.members)[:5])
-    return (
-        f"{FOREIGN} ({shown(keys)[1:-1]}); is this the right preset? "
-        "`ragtriage inspect` says what fits, --map names fields"
+    raise UnmappableError(
+        "record",
+        f"{FOREIGN} ({shown(keys)[1:-1]}); is this the right preset? `ragtriage inspect` says "
+        "what fits, --map names fields",
     )
 
 
-def named(
-    record: Record, line: int, *, by_question: bool = False, numbered: bool = True
-) -> None:
+def named(record: Record, line: int, *, by_question: bool = False, numbered: bool = True) -> None:
     """Give a record without an ID one: of its question, else of its line.
 
     The same question has the same ID in every file, so that runs pair by it; `by_question` sets
