@@ -45,6 +45,11 @@ def test_an_empty_file_is_just_empty(cli: Command, written: Writer, name: str) -
     assert (shown.code, "no case in it" in shown.out) == (2, True)
 
 
+def test_a_folder_is_told_from_a_file(cli: Command, written: Writer) -> None:
+    shown = cli("inspect", written(b"{}\n", "mine/a.jsonl").parent)
+    assert (shown.code, "inspect one of its files" in shown.out) == (2, True)
+
+
 def test_a_table_without_rows_is_empty_too(cli: Command, written: Writer) -> None:
     import polars as pl  # noqa: PLC0415 - this test alone
 

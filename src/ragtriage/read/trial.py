@@ -26,6 +26,7 @@ from ragtriage.schemas.inputs import dtypes
 
 RECORDS_PRESET = OWN
 A_CORPUS = "a corpus: passages by their ID"
+_A_FOLDER = "a folder that is no data set of a tool known here; inspect one of its files"
 _HEAD = 1 << 16
 _TWICE = "case IDs are not unique"
 # Enough to know a file by; a JSON document larger than this is known by its head alone.
@@ -97,7 +98,7 @@ def problems_of(name: str) -> list[str]:
 
 def _sample(name: str) -> Sample:
     if os.path.isdir(name):
-        return Sample(InputFile(name, Path(name), "folder"), b"", [])
+        return Sample(InputFile(name, Path(name), "folder"), b"", [], [_A_FOLDER])
     file = find_files((name,), RECORDS, None, "text")[0]
     with open_bytes(file) as stream:
         head = stream.read(_HEAD)

@@ -172,7 +172,7 @@ PRESET = Preset(
         "queries without a judgement are no cases",
         "query IDs with a prefix in one file only are refused with both spellings",
         "results are ordered as trec_eval does",
-        "passages are read where asked for: `--corpus FOLDER --corpus-from beir`",
+        "passages are read where asked for: `--corpus FOLDER`, another with `--corpus-from beir`",
     ),
     roles=(CASES, TRACE, CORPUS),
     sources=_sources,

@@ -15,7 +15,7 @@ from ragtriage.read.files import InputFile
 from ragtriage.read.presets.base import CORPUS, RECORDS, Asked, UnmappableError
 from ragtriage.read.presets.foreign import Foreign, foreign_records
 from ragtriage.read.presets.paths import dig
-from ragtriage.read.presets.typed import typed
+from ragtriage.read.presets.typed import listed, typed
 from ragtriage.read.presets.values import shown
 from ragtriage.schemas.rules import message
 
@@ -207,7 +207,7 @@ def _apply_mapping(row: Row, record: Record) -> dict[str, str]:
             continue
         led[path] = name
         row.use(inside if inside in row.members else inside.split(".")[0].split("[")[0])
-        value = typed(name, value, row.asked.separator)
+        value = listed(name, typed(name, value, row.asked.separator))
         if name in ("case_id", "question"):
             # Under our own name: an ID may be made from it.
             record[name] = value
