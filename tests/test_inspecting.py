@@ -101,6 +101,10 @@ def test_what_is_known_by_more_than_its_first_bytes(
     assert (found["preset"], found["command"].endswith(end)) == (preset, True)
 
 
+def test_reviews_are_no_corpus(cli: Command) -> None:
+    assert "corpus" not in cli("inspect", "data/claims/reviews.jsonl").out
+
+
 def test_the_printed_command_takes_the_file(cli: Command, written: Writer) -> None:
     command = shlex.split(_inspected(cli, written(as_json(NO_LIST), "p.json"))["command"])
     assert cli(*command[1:], "--no-write").code == 0

@@ -147,7 +147,8 @@ class _Strict:
 def _own(sample: Sample) -> Trial | None:
     """Our own format, where the first records keep its rules."""
     by_title = {"title", "text"} < sample.keys and sample.keys & {"_id", "id"}
-    if by_title or "evidence_id" in sample.keys:
+    # Reviews name evidence, too, each of a case.
+    if by_title or ("evidence_id" in sample.keys and "case_id" not in sample.keys):
         n = len(sample.records)
         fields = sorted({"evidence_id", *({*dtypes(Corpus)} & sample.keys)})
         return Trial(None, A_CORPUS, n, n, keys=_paths(sample.records), fields=fields)
