@@ -368,6 +368,7 @@ def test_options_in_a_file(cli: Command, written: Writer) -> None:
         (("x", "--assign", "--shares", "a=1,b=0"), "--shares: 'b=0'"),
         (("x", "--on-invalid", "skip"), "--on-invalid"),
         (("x", "--map", "query"), "write THEIRS=OURS"),
+        (("x", "--map", "q=question", "--map", "q=group"), "'q' is mapped to 'question' and to"),
         (("x", "--format", "xml"), "--format"),
         (("x", "--run-id", "leakage-x"), "--run-id"),
         (("x", "--run-id", "../x"), "--run-id"),

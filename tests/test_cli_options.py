@@ -192,3 +192,13 @@ def test_abstain_texts(evaluated: Evaluate) -> None:
     run = evaluated(records, abstain_text=["I do not know", "Pass"])
     appropriate = [row["appropriate_abstention"] for row in by_case(run).values()]
     assert appropriate == [True, True, False, True, True, True]
+
+
+def test_flags_that_map_one_name_twice_must_agree(cli: Command, written: Writer) -> None:
+    path, config = written([GOOD | {"x": "A?"}]), written('[map]\nx = "answer"\n', "run.toml")
+    twice = ("--map", "x=answer", "--map", "x=question")
+    for command in ("evaluate", "validate"):
+        cli(command, path, *twice).refuses("--map: 'x' is mapped to 'answer' and to 'question'")
+    # a flag goes over the file, and saying the same again is no contradiction
+    again = ("--config", config, "--map", "x=question", "--map", "x=question")
+    assert "x = question" in cli("evaluate", path, *again, *SHOWN).err

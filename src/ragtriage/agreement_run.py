@@ -20,8 +20,8 @@ from ragtriage.publish.agreement.document import AgreementReport
 from ragtriage.publish.agreement.outcome import AgreementOutcome
 from ragtriage.publish.folder import RunFolder
 from ragtriage.publish.identity import stamp
+from ragtriage.publish.input_notes import unknown_fields
 from ragtriage.publish.opened import opened_run
-from ragtriage.publish.outcome import unknown_fields
 from ragtriage.read.reviews import ReviewsInput, open_reviews
 from ragtriage.request_parts import plain_values
 from ragtriage.reviews.intake import take_in

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from ragtriage.cli_options import input_options
-from ragtriage.cli_output import print_report, progress, say
+from ragtriage.cli_output import print_report, progress, say, say_mapping
 from ragtriage.errors import EXIT_PASSED, EXIT_REFUSED, UsageError
 from ragtriage.options import options_from
 
@@ -30,7 +30,7 @@ def convert(**flags: Any) -> int:
     if not out:
         raise UsageError("--out: name the file to write, for example --out cases.jsonl")
     request = build_request(options_from(flags) | {"write": False})
-    lines = convert_request(request, out, force=force, progress=progress())
+    lines = convert_request(request, out, force=force, progress=progress(), tell=say_mapping)
     print_report(
         f"{lines.read:,} lines read: {lines.accepted:,} written, {lines.set_aside:,} set aside, "
         f"{lines.blank:,} blank\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from os import fspath
 from os.path import exists, samefile
 from typing import Any
@@ -12,6 +13,7 @@ from ragtriage.folding import Progress
 from ragtriage.layout import check_one_system, settled
 from ragtriage.pipeline import python_options
 from ragtriage.publish.canonical import canonical_file, write_cases
+from ragtriage.publish.input_notes import input_notes
 from ragtriage.request import EvaluateRequest, build_request
 from ragtriage.tally import FileLines, Tally
 
@@ -39,9 +41,18 @@ def convert(source: Any, out: Any, *, force: bool = False, **options: Any) -> Fi
 
 
 def convert_request(
-    request: EvaluateRequest, out: str, *, force: bool, progress: Progress | None = None
+    request: EvaluateRequest,
+    out: str,
+    *,
+    force: bool,
+    progress: Progress | None = None,
+    tell: Callable[[dict[str, Any]], None] = lambda _run: None,
 ) -> FileLines:
-    """Carry out a conversion; nothing is written where the input is refused."""
+    """Carry out a conversion; nothing is written where the input is refused.
+
+    `tell`: told once the file is written, under `mapping` which fields were read as which, and
+    under `notes` what was left behind.
+    """
     request = settled(request)
     check_one_system(request)
     tally = Tally(shown=0)
@@ -57,6 +68,7 @@ def convert_request(
             if progress is not None:
                 progress("converting", tally.totals.read)
         _refuse(tally, admission, written, keep=request.on_invalid == "quarantine")
+    tell({"mapping": admission.given.mapping, "notes": input_notes(admission.given, request)})
     return tally.totals
 
 

@@ -8,9 +8,23 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from ragtriage.metrics import columns_for
-from ragtriage.read.trial import A_CORPUS, RECORDS_PRESET, Trial, holds_nothing, trials
+from ragtriage.read.presets import preset as known_preset
+from ragtriage.read.presets.base import CASES, RECORDS, TRACE
+from ragtriage.read.trial import (
+    A_CORPUS,
+    RECORDS_PRESET,
+    Trial,
+    holds_nothing,
+    problems_of,
+    trials,
+)
 from ragtriage.schemas.contracts import CONTRACTS
 
+# What stands in a command for the file that goes with this one.
+JOINED = "YOUR_"
+_NO_ID = (
+    "no ID and no question, which a file of its own needs: name one with --map their.path=case_id"
+)
 _LABELS = {"required_ids", "required_groups", "grades"}
 _OF_CASES = {*_LABELS, "expected_answers", "answerable", "required_claims"}
 _OF_RUN = {"retrieved_ids", "context_ids", "cited_ids", "answer", "abstained", "claims", "error"}
@@ -72,16 +86,20 @@ def inspected(name: str, text_ids: tuple[str, ...] = ()) -> Inspection:
     tried = trials(name, text_ids)
     best = max(tried, key=_merit, default=None)
     if best is None:
-        return Inspection(name, empty=holds_nothing(name))
+        return Inspection(name, empty=holds_nothing(name), reasons=problems_of(name))
     fields = set(best.fields)
+    command = _command(name, best, fields, text_ids) if _gives(best) else ""
+    reasons = best.reasons or ([] if command else problems_of(name))
+    if best.numbered and JOINED in command:
+        command, reasons = "", [*reasons, _NO_ID]
     metrics = dict.fromkeys(c.metric.name for c in columns_for((10,)) if c.metric.observed(fields))
     return Inspection(
         file=name,
-        preset=best.preset if best.preset != RECORDS_PRESET or _gives(best) else None,
+        preset=best.preset if best.preset != RECORDS_PRESET or command else None,
         why=best.why,
         records=best.records,
         mapped=best.mapped,
-        reasons=best.reasons,
+        reasons=reasons,
         keys=best.keys,
         fields=sorted(fields),
         dropped=best.dropped,
@@ -91,7 +109,7 @@ def inspected(name: str, text_ids: tuple[str, ...] = ()) -> Inspection:
         contracts=[name for name, each in CONTRACTS.items() if _allows(each, fields)],
         suggestions=best.suggestions,
         also=[e.preset for e in tried if e is not best and e.preset and _gives(e)],
-        command=_command(name, best, fields, text_ids) if _gives(best) else "",
+        command=command,
     )
 
 
@@ -100,12 +118,16 @@ def _gives(trial: Trial) -> bool:
     return trial.mapped > 0 and bool(set(trial.fields) - {"case_id"} or trial.suggestions)
 
 
-def _merit(trial: Trial) -> tuple[bool, bool, float, int]:
-    """What gives something first; then a tool's own preset before the one for anything."""
+def _merit(trial: Trial) -> tuple[int, bool, float, int]:
+    """What gives something first; then a tool's own preset before the one for anything.
+
+    Why a tool's preset can take nothing says more than a guess at its fields.
+    """
     share = trial.mapped / trial.records if trial.records else 0.0
     known = trial.preset != RECORDS_PRESET
     given = len(set(trial.fields) - {"case_id"})
-    return (given > 0, known, share, given)
+    sure = 2 if given and not trial.suggestions else int(known or given > 0)
+    return (sure, known, share, given)
 
 
 def _stages(fields: set[str]) -> list[str]:
@@ -128,14 +150,17 @@ def _command(name: str, trial: Trial, fields: set[str], text_ids: tuple[str, ...
     if trial.broken_ids:
         extras += " --on-invalid quarantine"
     fields = fields | set(trial.suggestions.values())
-    if fields & _OF_CASES - {"answerable"} and fields & (_OF_RUN - {"error"}):
+    roles = known_preset(preset).roles if preset else (RECORDS, CASES, TRACE)
+    whole = fields & _OF_CASES - {"answerable"} and fields & (_OF_RUN - {"error"})
+    role = TRACE if fields & _OF_RUN else CASES
+    if whole or (RECORDS in roles and role not in roles):
         chosen = f" --from {preset}" if preset else ""
         return f"ragtriage evaluate {file}{chosen}{extras}"
-    if fields & _OF_RUN:
+    if role == TRACE:
         chosen = f" --trace-from {preset}" if preset else ""
-        return f"ragtriage evaluate --cases YOUR_CASES --trace {file}{chosen}{extras}"
+        return f"ragtriage evaluate --cases {JOINED}CASES --trace {file}{chosen}{extras}"
     chosen = f" --cases-from {preset}" if preset else ""
-    return f"ragtriage evaluate --cases {file} --trace YOUR_TRACE{chosen}{extras}"
+    return f"ragtriage evaluate --cases {file} --trace {JOINED}TRACE{chosen}{extras}"
 
 
 def told(found: Inspection) -> str:

@@ -30,7 +30,14 @@ def settled(request: EvaluateRequest) -> EvaluateRequest:
     cases = preset_of(request, "cases") if request.cases else None
     if cases and not request.corpus and _brings_corpus(cases, request):
         update |= {"corpus": request.cases, "corpus_from": cases.name}
+    elif cases and CORPUS in cases.roles and _same_corpus(request):
+        update["corpus_from"] = cases.name
     return request.model_copy(update=update) if update else request
+
+
+def _same_corpus(request: EvaluateRequest) -> bool:
+    """What also holds the cases in another tool's layout holds no corpus in ours."""
+    return request.corpus_from is None and bool(set(request.corpus) & set(request.cases))
 
 
 def _brings_corpus(cases: Preset, request: EvaluateRequest) -> bool:

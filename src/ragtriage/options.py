@@ -53,10 +53,7 @@ def options_from(flags: dict[str, Any]) -> dict[str, Any]:
     if options.pop("no_write", False):
         options["write"] = False
     if "mapping" in given:
-        base = options.get("map", {})
-        if not isinstance(base, dict):
-            raise UsageError("--map: in a config file write a table, [map] theirs = 'ours'")
-        given["map"] = base | dict(_pair(item) for item in given.pop("mapping"))
+        given["map"] = _mapping(options.get("map", {}), given.pop("mapping"))
     if "k" in given:
         given["k"] = _cutoffs(given["k"])
     if given.pop("no_write", False):
@@ -86,10 +83,7 @@ def leakage_options(flags: dict[str, Any]) -> dict[str, Any]:
     if given.pop("no_write", False):
         given["write"] = False
     if "mapping" in given:
-        base = options.get("map", {})
-        if not isinstance(base, dict):
-            raise UsageError("--map: in a config file write a table, [map] theirs = 'ours'")
-        given["map"] = base | dict(_pair(item) for item in given.pop("mapping"))
+        given["map"] = _mapping(options.get("map", {}), given.pop("mapping"))
     if "shares" in given:
         given["shares"] = _shares(given["shares"])
     return options | given
@@ -120,6 +114,19 @@ def _text(value: Any) -> Any:
         return value
     raw = value.encode("utf-8", "surrogateescape")
     return raw.decode("utf-8", "surrogateescape")
+
+
+def _mapping(base: Any, items: tuple[str, ...]) -> dict[str, str]:
+    """Flags over the config file; two flags for one name must agree."""
+    if not isinstance(base, dict):
+        raise UsageError("--map: in a config file write a table, [map] theirs = 'ours'")
+    given: dict[str, str] = {}
+    for theirs, ours in map(_pair, items):
+        if given.setdefault(theirs, ours) != ours:
+            raise UsageError(
+                f"--map: {theirs!r} is mapped to {given[theirs]!r} and to {ours!r}; keep one"
+            )
+    return base | given
 
 
 def _pair(item: str) -> tuple[str, str]:

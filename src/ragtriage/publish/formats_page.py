@@ -20,10 +20,11 @@ What `--from PRESET` reads, and how. Made from the presets themselves; do not ed
   `list[].`, each item of that list is a record. A path without `--from` reads as `records`.
 - **IDs** become text exactly as they are written: integers of any size, `1.50`, `007`.
 - **Lists** in one text are JSON, a Python literal (parsed, never evaluated), or items between
-  `--list-separator`.
+  `--list-separator`. What only looks like a list is rejected: `[0x10]`, or `['a' 'b']` as numpy
+  prints arrays.
 - **No case ID?** It is made from the question, the same in every file; `--id-from question` makes
   it so also where there is one, to join traces that know no case ID. Without a question the row's
-  number is the ID.
+  number is the ID, and joins nothing: as `--cases` or `--trace` such a row is rejected.
 - **Texts instead of IDs.** `--text-ids CORPUS` gives each exact text the ID it has there. A text
   that is not there, or stands there under two IDs, is rejected.
 - **Several systems** in one file: a run each, in `RUN-ID-SYSTEM/`, the worst exit code of all; or
@@ -31,8 +32,9 @@ What `--from PRESET` reads, and how. Made from the presets themselves; do not ed
 - **Memory.** Records stream through as in our own formats; `llamaindex`, `openinference`, `trec`
   and `beir` hold a file's records at once, since a data set is one object, and spans of a trace or
   rows of a topic may lie anywhere.
-- **Rejected** (`unmapped`) is every record that cannot be mapped, with its line and reason. The
-  manifest has the presets under `presets`, and counts under `dropped` what nobody asked for.
+- **Rejected** (`unmapped`) is every record that cannot be mapped, or that has no key its preset
+  knows, with its line and reason. The manifest has the presets under `presets`, and counts under
+  `dropped` what nobody asked for; `convert` says the same on stderr.
 - **Ours in the end.** `ragtriage convert IN --from PRESET --out cases.jsonl` writes our records.
 """
 

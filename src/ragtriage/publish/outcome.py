@@ -19,6 +19,7 @@ from ragtriage.publish.document import (
 )
 from ragtriage.publish.folder import RunFolder, to_json
 from ragtriage.publish.identity import pinned_seconds
+from ragtriage.publish.input_notes import input_notes, presets_by_role
 from ragtriage.publish.report import build_report
 from ragtriage.read.input import Input
 from ragtriage.request import EvaluateRequest
@@ -112,12 +113,7 @@ class Outcome:
     @property
     def presets(self) -> dict[str, str]:
         """The preset that read each role's files."""
-        roles = {str(entry["role"]) for entry in self.given.files} | {"records"}
-        named = {role: self.request.preset_for(role) for role in sorted(roles)}
-        return {role: name for role, name in named.items() if name is not None}
-
-    def _preset_names(self) -> str:
-        return ", ".join(dict.fromkeys(self.presets.values()))
+        return presets_by_role(self.given, self.request)
 
     def _notes(self) -> list[str]:
         notes = [
@@ -126,17 +122,7 @@ class Outcome:
         ]
         if self.request.no_text:
             notes.append(NO_TEXT)
-        # What readers leave out beside fields stands in brackets.
-        beside = {name for name in self.given.dropped if name[:1] == "(" and name[-1:] == ")"}
-        notes += [
-            f"set aside: {name[1:-1]} ({self.given.dropped[name]:,})" for name in sorted(beside)
-        ]
-        fields = {name: n for name, n in self.given.dropped.items() if name not in beside}
-        why = "--extra ignore" if not self.presets else f"--from {self._preset_names()}"
-        notes += unknown_fields(fields, why)
-        if self.request.system is not None:
-            notes.append(f"system: {self.request.system}")
-        return notes + self.given.notes
+        return notes + input_notes(self.given, self.request)
 
 
 def input_entries(files: list[dict[str, Any]], tally: Tally) -> list[InputEntry]:
@@ -157,12 +143,6 @@ def input_entries(files: list[dict[str, Any]], tally: Tally) -> list[InputEntry]
             )
         )
     return entries
-
-
-def unknown_fields(dropped: dict[str, int], why: str = "--extra ignore") -> list[str]:
-    """The note on fields that were set aside, if any were."""
-    names = ", ".join(f"{name} ({n:,})" for name, n in list(dropped.items())[:10])
-    return [f"unknown fields set aside ({why}): {names}"] if dropped else []
 
 
 def line_counts(lines: FileLines) -> LineCounts:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
@@ -13,17 +12,21 @@ from typing import Any
 
 from ragtriage.errors import InputError, RagtriageError
 from ragtriage.format_options import OWN
-from ragtriage.read.batches import Batch
+from ragtriage.read.batches import Batch, skip_bom
 from ragtriage.read.faults import Fault
 from ragtriage.read.files import InputFile, find_files, open_bytes
 from ragtriage.read.presets import PRESETS, Preset, preset
 from ragtriage.read.presets.base import CORPUS, RECORDS, Asked, Sample
 from ragtriage.read.presets.foreign import foreign_records
 from ragtriage.read.presets.guess import guesses
+from ragtriage.read.presets.rows import FOREIGN, NUMBERED
 from ragtriage.read.sources import preset_sources, source_for, texts_in
+from ragtriage.schemas.corpus import Corpus
+from ragtriage.schemas.inputs import dtypes
 
 RECORDS_PRESET = OWN
-A_CORPUS = "a corpus: passages with title and text"
+A_CORPUS = "a corpus: passages by their ID"
+_A_FOLDER = "a folder that is no data set of a tool known here; inspect one of its files"
 _HEAD = 1 << 16
 _TWICE = "case IDs are not unique"
 # Enough to know a file by; a JSON document larger than this is known by its head alone.
@@ -33,7 +36,10 @@ _LARGEST_DOCUMENT = 64 << 20
 
 @dataclass
 class Trial:
-    """What one preset makes of a file's first records; `preset` None: our own format."""
+    """What one preset makes of a file's first records; `preset` None: our own format.
+
+    `numbered`: the only ID of a record is its place. `refused`: not one record was looked at.
+    """
 
     preset: str | None
     why: str
@@ -46,6 +52,8 @@ class Trial:
     systems: list[str] = field(default_factory=list)
     suggestions: dict[str, str] = field(default_factory=dict)
     broken_ids: bool = False
+    numbered: bool = False
+    refused: bool = False
 
 
 def trials(name: str, text_ids: tuple[str, ...] = ()) -> list[Trial]:
@@ -68,7 +76,7 @@ def trials(name: str, text_ids: tuple[str, ...] = ()) -> list[Trial]:
                 [RECORDS] if RECORDS in chosen.roles else [r for r in chosen.roles if r != CORPUS]
             )
             tried = [_tried(chosen, why or "", sample, Asked(r, texts=texts)) for r in roles]
-            done.append(next((trial for trial in tried if trial.mapped), tried[0]))
+            done.append(min(tried, key=lambda trial: (not trial.mapped, trial.refused)))
     return done
 
 
@@ -76,31 +84,51 @@ def holds_nothing(name: str) -> bool:
     """Whether a file is empty: blank, an array of none, or a header line alone."""
     sample = _sample(name)
     if sample.records or sample.file.format in ("folder", "parquet"):
-        return sample.file.format == "parquet" and not sample.records
+        return sample.file.format == "parquet" and not (sample.records or sample.problems)
     text = sample.head.removeprefix(b"\xef\xbb\xbf").strip()
     if sample.file.format in ("csv", "tsv"):
         return b"\n" not in text and b"\r" not in text
     return "".join(text.decode("utf-8", "replace").split()) in ("", "[]")
 
 
+def problems_of(name: str) -> list[str]:
+    """Why the first records of a file, or all of it, cannot be read; empty where they can."""
+    return _sample(name).problems[:5]
+
+
 def _sample(name: str) -> Sample:
     if os.path.isdir(name):
-        return Sample(InputFile(name, Path(name), "folder"), b"", [])
+        return Sample(InputFile(name, Path(name), "folder"), b"", [], [_A_FOLDER])
     file = find_files((name,), RECORDS, None, "text")[0]
     with open_bytes(file) as stream:
         head = stream.read(_HEAD)
-    return Sample(file, head, [] if file.format == "text" else _first_records(file, head))
+    sample = Sample(file, head, [])
+    try:
+        if file.format == "text":
+            skip_bom(head[:4], file)
+        else:
+            _take_first(sample)
+    except InputError as error:
+        sample.problems.append(str(error))
+    return sample
 
 
-def _first_records(file: InputFile, head: bytes) -> list[dict[str, Any]]:
+def _take_first(sample: Sample) -> None:
+    """The first records, and why some are none.
+
+    Raises:
+        InputError: the file cannot be read.
+    """
+    file, head = sample.file, sample.head
     text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
     if file.format == "json" and text[:1] == b"{" and _size(file) > _LARGEST_DOCUMENT:
-        return []
-    found: list[dict[str, Any]] = []
-    with suppress(InputError), open_bytes(file) as stream:
-        first = islice(foreign_records(stream, file), _FIRST)
-        found += (each.value for each in first if isinstance(each.value, dict))
-    return found
+        return
+    with open_bytes(file) as stream:
+        for each in islice(foreign_records(stream, file), _FIRST):
+            if isinstance(each.value, dict):
+                sample.records.append(each.value)
+            elif each.problem:
+                sample.problems.append(f"{file.name}:{each.line}: {_reason(each.problem)}")
 
 
 def _size(file: InputFile) -> int:
@@ -118,11 +146,12 @@ class _Strict:
 
 def _own(sample: Sample) -> Trial | None:
     """Our own format, where the first records keep its rules."""
-    if {"title", "text"} < sample.keys and sample.keys & {"_id", "id", "evidence_id"}:
+    by_title = {"title", "text"} < sample.keys and sample.keys & {"_id", "id"}
+    # Reviews name evidence, too, each of a case.
+    if by_title or ("evidence_id" in sample.keys and "case_id" not in sample.keys):
         n = len(sample.records)
-        return Trial(
-            None, A_CORPUS, n, n, keys=_paths(sample.records), fields=["evidence_id", "text"]
-        )
+        fields = sorted({"evidence_id", *({*dtypes(Corpus)} & sample.keys)})
+        return Trial(None, A_CORPUS, n, n, keys=_paths(sample.records), fields=fields)
     if sample.file.format in ("text", "folder", "parquet") or not sample.records:
         return None
     whole = sample.head.rfind(b"\n") + 1
@@ -166,8 +195,11 @@ def _tried(chosen: Preset, why: str, sample: Sample, asked: Asked) -> Trial:
                 trial.broken_ids = trial.mapped < trial.records
     except RagtriageError as error:
         trial.reasons.append(str(error))
+        trial.refused = not trial.records
     if chosen.name == RECORDS_PRESET and not asked.mapping:
-        suggested = guesses(sample.records, set(trial.fields), set(trial.dropped))
+        # Where no record was taken, nothing counts as dropped, and every key is free.
+        free = set(trial.dropped) if trial.mapped else sample.keys
+        suggested = guesses(sample.records, set(trial.fields), free)
         again = replace(asked, mapping=suggested)
         if suggested and (better := _tried(chosen, why, sample, again)).mapped:
             better.suggestions = suggested
@@ -184,6 +216,9 @@ def _by_sources(chosen: Preset, file: InputFile, asked: Asked, trial: Trial) -> 
         index = source.index()
         trial.fields = sorted({*trial.fields, *index.fields})
         trial.records += sum(part.len() for part in index.hashes)
+        if not trial.records:
+            faults = [fault for chunk in source.chunks(index) for fault in chunk.faults]
+            trial.reasons += [f"{f.source_file}:{f.line}: {f.message}" for f in faults[:5]]
     trial.mapped = trial.records
 
 
@@ -201,7 +236,10 @@ def _by_batch(batch: Batch | None, trial: Trial) -> None:
             fields.update(batch.mapping.get(key, key) for key in record)
             ids[str(record.get("case_id"))] += 1
     trial.fields = sorted(fields)
-    trial.reasons = list(dict.fromkeys(_reason(p) for p in batch.broken.values()))[:5]
+    reasons = dict.fromkeys(_reason(p) for p in batch.broken.values())
+    # That no key is known is what the keys tell.
+    trial.reasons = [reason for reason in reasons if FOREIGN not in reason][:5]
+    trial.numbered = bool(ids) and all(name.startswith(NUMBERED) for name in ids)
     repeated = [name for name, n in ids.items() if n > 1]
     if repeated:
         alone = len(repeated) < len(ids)

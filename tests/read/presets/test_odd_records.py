@@ -49,6 +49,12 @@ REFUSED: list[tuple[str, Any, str, str]] = [
         "required_groups",
         "",
     ),
+    (
+        "azure",
+        {"retrieved_documents": [{"document_id": "a", "relevance_score": "1_0"}]},
+        "retrieved_ids",
+        "no finite score",
+    ),
     ("records", {"id": "1", "claims": "none"}, "claims", "list of claims"),
     ("records", {"id": "1", "required_ids": f"[{'-' * 2000}1]"}, "required_ids", "looks like"),
 ]
@@ -68,6 +74,16 @@ def test_what_cannot_be_mapped_is_refused_with_its_line(
 
 # preset, record, what of ours it comes to
 READ: list[tuple[str, Record, Record]] = [
+    (
+        "evidence-sets",
+        {"id": 1, "claim": "A.", "evidence": '[[[1, 2, "P", 0]]]'},
+        {"required_groups": [["P#0"]]},
+    ),
+    (
+        "evidence-sets",
+        {"id": 1, "question": "A?", "supporting_facts": "[['T', 0], ['U', 2]]"},
+        {"required_groups": [["T#0"], ["U#2"]]},
+    ),
     (
         "ragas",
         {"user_input": "A?", "reference": "(0, 1)", "response": "(none)"},

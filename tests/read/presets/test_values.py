@@ -54,9 +54,12 @@ LISTS: list[tuple[Any, str | None, Any]] = [
     ("a | b", "|", ["a", "b"]),
     ("a;b;", ";", ["a", "b"]),
     ("('a', 2)", None, ["a", "2"]),
-    ("['it''s']", None, ["its"]),
     ("[]", None, []),
     ("{a}", None, ["{a}"]),
+    ("[a, b]", ",", ["a", "b"]),
+    ("(a|b)", "|", ["a", "b"]),
+    ("[a]|[b]", "|", ["[a]", "[b]"]),
+    ("['a', 'b']", "|", ["a", "b"]),
 ]
 
 
@@ -66,6 +69,7 @@ def test_lists_however_they_are_written(value: Any, separator: str | None, expec
 
 
 HOSTILE = [
+    "{'a', 'b'}",
     "[open('/etc/passwd').read()]",
     "[x for x in (1, 2)]",
     "['a' + 'b']",
@@ -217,3 +221,14 @@ def test_a_literal_of_many_numbers_keeps_their_spelling() -> None:
     # Without the None this is JSON; with it each number was looked for from the start.
     read = values.opened("required_ids", f"[{'1.50, ' * 20_000}None]")
     assert (str(read[0]), str(read[-2]), read[-1]) == ("1.50", "1.50", None)
+
+
+@pytest.mark.parametrize("value", ["1_0", "٣", "0x1", "nan", "inf", "", "1e999", True, None])
+def test_a_score_is_a_number_as_people_write_it(value: Any) -> None:
+    with pytest.raises(UnmappableError, match="no finite score"):
+        values.score_of("retrieved_ids", value)
+
+
+@pytest.mark.parametrize("text", ["1", " 2.50 ", "-.5", "+1.", "1e-3"])
+def test_and_is_read_from_text(text: str) -> None:
+    assert values.score_of("retrieved_ids", text) == float(text)

@@ -10,9 +10,10 @@ import polars as pl
 
 from ragtriage.leakage_request import LeakageRequest
 from ragtriage.publish.identity import pinned_seconds
+from ragtriage.publish.input_notes import unknown_fields
 from ragtriage.publish.leakage import document as doc
 from ragtriage.publish.look import Look
-from ragtriage.publish.outcome import input_entries, line_counts, unknown_fields
+from ragtriage.publish.outcome import input_entries, line_counts
 from ragtriage.read.input import Input
 from ragtriage.read.prompts import Prompts
 from ragtriage.schemas.results import SCHEMA_VERSION

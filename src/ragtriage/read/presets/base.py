@@ -41,11 +41,15 @@ class Asked:
 
 @dataclass(frozen=True)
 class Sample:
-    """The start of a file, for `recognise`: its format by name, first bytes and first records."""
+    """The start of a file, for `recognise`: its format by name, first bytes and first records.
+
+    `problems`: why records, or all of the file, cannot be read.
+    """
 
     file: InputFile
     head: bytes
     records: list[dict[str, Any]]
+    problems: list[str] = field(default_factory=list)
 
     @property
     def keys(self) -> set[str]:

@@ -143,8 +143,19 @@ def _recognise(sample: Sample) -> str | None:
         return "a folder with `qrels`" if judged else None
     if {"_id", "text"} <= sample.keys <= {"_id", "text", "title", "metadata"}:
         return "`_id` and `text`: BEIR's queries or corpus"
+    if sample.file.format == "json" and _is_results(sample.records):
+        return "`{query: {document: score}}`: results"
     first = sample.head.split(b"\n", 1)[0].strip().split(b"\t")
     return "the header of BEIR's qrels" if first[:2] == [b"query-id", b"corpus-id"] else None
+
+
+def _is_results(records: list[Record]) -> bool:
+    return len(records) == 1 and all(
+        isinstance(scores, dict)
+        and scores
+        and all(isinstance(score, int | float) for score in scores.values())
+        for scores in records[0].values()
+    )
 
 
 PRESET = Preset(
@@ -161,7 +172,7 @@ PRESET = Preset(
         "queries without a judgement are no cases",
         "query IDs with a prefix in one file only are refused with both spellings",
         "results are ordered as trec_eval does",
-        "passages are read where asked for: `--corpus FOLDER --corpus-from beir`",
+        "passages are read where asked for: `--corpus FOLDER`, another with `--corpus-from beir`",
     ),
     roles=(CASES, TRACE, CORPUS),
     sources=_sources,

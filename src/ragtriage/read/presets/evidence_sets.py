@@ -6,11 +6,15 @@ is neither cannot be said by `required_groups`, and is rejected.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, BinaryIO
 
-from ragtriage.read.presets.base import CASES, RECORDS, Preset, Sample, UnmappableError
-from ragtriage.read.presets.rows import Record, Row, row_reader
-from ragtriage.read.presets.values import shown, text_of
+from ragtriage.read.batches import Batch, Reader
+from ragtriage.read.files import InputFile
+from ragtriage.read.presets.base import CASES, RECORDS, Asked, Preset, Sample, UnmappableError
+from ragtriage.read.presets.foreign import Foreign, as_foreign, foreign_records
+from ragtriage.read.presets.rows import Record, Row, batches_of
+from ragtriage.read.presets.values import opened, shown, text_of
 
 Sets = list[list[str]]
 _GROUPS = "required_groups"
@@ -36,10 +40,10 @@ def _map(row: Row) -> Record:
 
 
 def _sets(row: Row) -> Sets | None:
-    facts = row.get("supporting_facts")
+    facts = opened(_GROUPS, row.get("supporting_facts"))
     if facts is not None:
         return [_facts(facts)]
-    evidence = row.get("evidence")
+    evidence = opened(_GROUPS, row.get("evidence"))
     if evidence is None:
         return None
     if isinstance(evidence, dict):
@@ -116,10 +120,37 @@ def _page(item: Record) -> str:
     return f"{text_of(_GROUPS, document)}#{text_of(_GROUPS, page)}"
 
 
+def _reader(asked: Asked) -> Reader:
+    def read(stream: BinaryIO, file: InputFile) -> Iterator[Batch]:
+        yield from batches_of(_apart(foreign_records(stream, file)), _map, asked)
+
+    return read
+
+
+def _apart(records: Iterator[Foreign]) -> Iterator[Foreign]:
+    """HotpotQA's `{answer: {id: text}, sp: {id: facts}}` as a record for each ID."""
+    for foreign in records:
+        if not _is_by_id(foreign.value):
+            yield foreign
+            continue
+        answers, facts = foreign.value["answer"], foreign.value["sp"]
+        for number, name in enumerate(dict.fromkeys([*answers, *facts]), 1):
+            one = {"_id": name, "answer": answers.get(name), "supporting_facts": facts.get(name)}
+            yield as_foreign(number, one)
+
+
+def _is_by_id(value: Any) -> bool:
+    return isinstance(value, dict) and all(
+        isinstance(value.get(name), dict) for name in ("answer", "sp")
+    )
+
+
 def _recognise(sample: Sample) -> str | None:
     found = sample.keys & {"supporting_facts"}
     if {"claim", "evidence"} <= sample.keys or "financebench_id" in sample.keys:
         found = {"evidence"}
+    if any(_is_by_id(record) for record in sample.records):
+        found = {"answer", "sp"}
     return f"has {', '.join(sorted(found))}" if found else None
 
 
@@ -127,7 +158,8 @@ PRESET = Preset(
     name="evidence-sets",
     about="evidence sets of FEVER, HotpotQA, SciFact and FinanceBench",
     layout="`evidence[[[annotation, id, page, sentence]]]`; `supporting_facts[[title, sentence]]`; "
-    "`evidence{doc: [{sentences}]}`; `evidence[{evidence_doc_name, evidence_page_num}]`",
+    "`{answer{id: text}, sp{id: [[title, sentence]]}}`; `evidence{doc: [{sentences}]}`; "
+    "`evidence[{evidence_doc_name, evidence_page_num}]`",
     maps_to="question, required_groups (IDs `page#sentence`), expected_answers, answerable",
     quirks=(
         "one set of which all is needed: a group for each member",
@@ -137,6 +169,6 @@ PRESET = Preset(
         "IDs as integers, also beyond 64 bits",
     ),
     roles=(RECORDS, CASES),
-    reader=row_reader(_map),
+    reader=_reader,
     recognise=_recognise,
 )

@@ -76,7 +76,10 @@ def _fits(records: list[dict[str, Any]], path: str, field: str, is_list: bool) -
     if not values:
         return False
     if is_list:
-        return all(("[]" in path and _is_id(value)) or _is_ids(value) for value in values)
+        # Empty lists are lists of anything.
+        return any(value != [] for value in values) and all(
+            ("[]" in path and _is_id(value)) or _is_ids(value) for value in values
+        )
     # A document holds its records in one list; what is gathered within a record is no single value.
     if path.count("[]") > (len(records) == 1) or (
         field != "case_id" and path.lower().endswith("id")

@@ -11,7 +11,7 @@ from ragtriage.read.files import InputFile, open_bytes
 from ragtriage.read.presets.base import CASES, CORPUS, Asked, Preset, Sample, UnmappableError
 from ragtriage.read.presets.foreign import Foreign, as_foreign, document
 from ragtriage.read.presets.rows import Record, Row, batches_of
-from ragtriage.read.presets.values import ids_of, text_of
+from ragtriage.read.presets.values import ids_of, shown, text_of
 
 _PARTS = ("queries", "corpus", "relevant_docs")
 
@@ -24,7 +24,10 @@ def _map(row: Row) -> Record:
         }
     if row.has("stray"):
         row.use("stray")
-        raise UnmappableError("question", "`relevant_docs` names a query that `queries` lacks")
+        named = shown(row.get("id"))
+        raise UnmappableError(
+            "question", f"`relevant_docs` names a query that `queries` lacks: {named}"
+        )
     record = {
         "case_id": text_of("case_id", row.get("id")),
         "question": text_of("question", row.get("query")),

@@ -12,10 +12,17 @@ from ragtriage.read.files import InputFile
 from ragtriage.read.presets.base import RECORDS, TRACE, Asked, Preset, Sample, UnmappableError
 from ragtriage.read.presets.foreign import Foreign, foreign_records
 from ragtriage.read.presets.rows import Record, Row, batches_of
-from ragtriage.read.presets.spans import Span, spans_in
+from ragtriage.read.presets.spans import Span, attributes_of, spans_in
 from ragtriage.read.presets.values import shown, text_of
 
 _RETRIEVER = "RETRIEVER"
+_MARKS = (
+    "openinference.span.kind",
+    "gen_ai.input.messages",
+    "retrieval.documents",
+    "ai.observability.",
+    "resourceSpans",
+)
 _OUTER, _SPAN = "(outer)", "(span)"
 
 
@@ -117,15 +124,17 @@ def _within_another(span: Span, by_id: dict[str | None, Span]) -> bool:
 
 
 def _recognise(sample: Sample) -> str | None:
-    marks = (
-        b"openinference.span.kind",
-        b"gen_ai.input.messages",
-        b"retrieval.documents",
-        b"ai.observability.",
-        b"resourceSpans",
-    )
-    found = [mark.decode() for mark in marks if mark in sample.head]
+    names = " ".join(name for record in sample.records[:20] for name in _names(record))
+    found = [mark for mark in _MARKS if mark.encode() in sample.head or mark in names]
     return f"holds {', '.join(found)}" if found else None
+
+
+def _names(record: Record) -> list[str]:
+    """A span's attributes by their flat names, also where these lie within one another."""
+    try:
+        return list(attributes_of(record))
+    except UnmappableError:
+        return []
 
 
 PRESET = Preset(

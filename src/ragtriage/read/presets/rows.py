@@ -12,13 +12,16 @@ import msgspec
 from ragtriage.read.batches import Batch, BatchBuilder, Reader
 from ragtriage.read.faults import SURROGATE, Fault
 from ragtriage.read.files import InputFile
-from ragtriage.read.presets.base import CORPUS, Asked, UnmappableError
+from ragtriage.read.presets.base import CORPUS, RECORDS, Asked, UnmappableError
 from ragtriage.read.presets.foreign import Foreign, foreign_records
 from ragtriage.read.presets.paths import dig
-from ragtriage.read.presets.typed import typed
+from ragtriage.read.presets.typed import listed, typed
+from ragtriage.read.presets.values import shown
 from ragtriage.schemas.rules import message
 
 Record = dict[str, Any]
+NUMBERED = "row-"
+FOREIGN = "none of its keys is known here"
 OTHERS = "(records left out: of other systems, or within others)"
 
 
@@ -49,6 +52,11 @@ class Row:
     def use(self, name: str) -> None:
         """Note a key as looked at."""
         self._used.add(name)
+
+    @property
+    def is_foreign(self) -> bool:
+        """Does it hold something, and nothing that anybody looked at?"""
+        return not self._used and bool(self.members)
 
     def leave(self, what: str) -> None:
         """Note something that is left behind and is no key of the record itself."""
@@ -141,7 +149,9 @@ def mapped(foreign: Foreign, map_row: MapRow, asked: Asked) -> Mapped:
                 record[name] = value
         mapping = {} if asked.role == CORPUS else _apply_mapping(row, record)
         if asked.role != CORPUS:
-            named(record, foreign.line, by_question=asked.by_question)
+            _refuse_foreign(row)
+            numbered = asked.role == RECORDS
+            named(record, foreign.line, by_question=asked.by_question, numbered=numbered)
         return Mapped(msgspec.json.encode(record), "", row.unused(), mapping)
     except UnmappableError as error:
         fault = Fault(error.field, "unmapped", error.why)
@@ -150,18 +160,36 @@ def mapped(foreign: Foreign, map_row: MapRow, asked: Asked) -> Mapped:
         return Mapped(b"", Fault("record", "encoding", SURROGATE), [], {})
 
 
-def named(record: Record, line: int, *, by_question: bool = False) -> None:
+def _refuse_foreign(row: Row) -> None:
+    """A record of another layout must not become a case that holds nothing."""
+    if not row.is_foreign:
+        return
+    keys = ", ".join(list(row.members)[:5])
+    raise UnmappableError(
+        "record",
+        f"{FOREIGN} ({shown(keys)[1:-1]}); is this the right preset? `ragtriage inspect` says "
+        "what fits, --map names fields",
+    )
+
+
+def named(record: Record, line: int, *, by_question: bool = False, numbered: bool = True) -> None:
     """Give a record without an ID one: of its question, else of its line.
 
     The same question has the same ID in every file, so that runs pair by it; `by_question` sets
-    aside the ID that the record has.
+    aside the ID that the record has. `numbered`: the line will do, as nothing is joined by it.
     """
     question = record.get("question")
     if record.get("case_id") is not None and not by_question:
         return
     if by_question and not isinstance(question, str):
         raise UnmappableError("question", "no question to make the ID from (--id-from question)")
-    record["case_id"] = question_id(question) if isinstance(question, str) else f"row-{line}"
+    if not isinstance(question, str) and not numbered:
+        raise UnmappableError(
+            "case_id",
+            "no ID and no question to join by; cases and traces pair by ID, never by place: give "
+            "one, or --map their.path=case_id",
+        )
+    record["case_id"] = question_id(question) if isinstance(question, str) else f"{NUMBERED}{line}"
 
 
 def question_id(question: str) -> str:
@@ -179,7 +207,7 @@ def _apply_mapping(row: Row, record: Record) -> dict[str, str]:
             continue
         led[path] = name
         row.use(inside if inside in row.members else inside.split(".")[0].split("[")[0])
-        value = typed(name, value, row.asked.separator)
+        value = listed(name, typed(name, value, row.asked.separator))
         if name in ("case_id", "question"):
             # Under our own name: an ID may be made from it.
             record[name] = value

@@ -20,9 +20,15 @@ from ragtriage.read.presets.values import (
     text_of,
 )
 from ragtriage.schemas.fields import CLAIMS, GRADES, ID_GROUPS
-from ragtriage.schemas.inputs import Cases, dtypes
+from ragtriage.schemas.inputs import Cases, dtypes, infos
 
 _DTYPES = dtypes(Cases)
+# Lists in which null under a scalar's name never means none.
+_PLAIN_LISTS = {
+    name
+    for name, info in infos(Cases).items()
+    if _DTYPES[name] == pl.List(pl.String) and not any(a.scalar or a.joins for a in info.aliases)
+}
 # Names of an ID and of a grade in lists of judged documents.
 _ID_KEYS = ("id", "document_id", "doc_id", "docid", "chunk_id", "_id")
 _GRADE_KEYS = ("grade", "relevance", "label", "score", "query_relevance_label", "rel")
@@ -54,6 +60,11 @@ def typed(name: str, value: Any, separator: str | None = None) -> Any:
     if isinstance(value, list) and len(value) == 1:
         value = value[0]
     return text_of(name, value)
+
+
+def listed(name: str, value: Any) -> Any:
+    """One text as a list of one, where the whole file need not be asked what null means."""
+    return [value] if isinstance(value, str) and name in _PLAIN_LISTS else value
 
 
 def _items(name: str, value: Any) -> Any:

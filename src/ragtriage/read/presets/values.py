@@ -5,17 +5,17 @@ Every function takes the name of our field for its message, and raises `Unmappab
 
 from __future__ import annotations
 
-import ast
 import json
 import re
 from typing import Any
 
 from ragtriage.read.presets.base import UnmappableError
-from ragtriage.read.presets.foreign import Written, parse
+from ragtriage.read.presets.foreign import Written
+from ragtriage.read.presets.literals import is_set, literal
 
 _WHOLE = re.compile(r"[+-]?\d{1,18}(?:\.0+)?", re.ASCII)
-# What is longer than this is no list in a cell; the parser's cost grows with nesting.
-_LONGEST_LITERAL = 1_000_000
+# Not all that Python reads as a number: it takes `1_0` for ten, and digits of any script.
+_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 _TRUE, _FALSE = ("true", "yes", "1"), ("false", "no", "0")
 
 
@@ -54,7 +54,7 @@ def answers_of(name: str, value: Any) -> list[str] | None:
     """Expected answers; a text is a list only where it is one of texts: `(0, 1)` is an answer."""
     text = value.strip() if isinstance(value, str) else ""
     if text[:1] == "[" and text[-1:] == "]":
-        read = _literal(text)
+        read = literal(text)
         if isinstance(read, list) and all(isinstance(item, str) for item in read):
             value = read
     if isinstance(value, str) and not text:
@@ -87,77 +87,33 @@ def opened(name: str, value: Any, separator: str | None = None) -> Any:
     if not text:
         return None
     if text[0] in "[({" and text[-1] in "])}":
-        read = _literal(text)
+        read = literal(text)
         if read is not None:
             return read
-        if text[0] != "{" and separator is None:
-            raise UnmappableError(
-                name, f"{shown(value)} looks like a list and is neither JSON nor a Python literal"
-            )
+        _refuse_half_read(name, text, separator)
     if separator is not None:
-        return [part.strip() for part in value.split(separator) if part.strip()]
+        return [part for part in map(str.strip, _bare(text).split(separator)) if part]
     return value
 
 
-def _literal(text: str) -> Any:
-    try:
-        return parse(text)
-    except ValueError:
-        pass
-    if len(text) > _LONGEST_LITERAL:
-        return None
-    try:
-        return _of_node(ast.parse(text, mode="eval").body, text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
+def _refuse_half_read(name: str, text: str, separator: str | None) -> None:
+    """What looks like a list and cannot be read must not become one ID."""
+    if text[0] == "{":
+        if is_set(text):
+            raise UnmappableError(name, f"{shown(text)} is a set, without an order; write a list")
+    elif separator is None or text[1:].lstrip()[:1] in ("'", '"'):
+        raise UnmappableError(
+            name,
+            f"{shown(text)} looks like a list and is neither JSON nor a Python literal; write it "
+            "as JSON, items in quotes and commas between them",
+        )
 
 
-def _of_node(node: ast.AST, text: str) -> Any:
-    """A literal's value; numbers as they are spelt, anything that would compute is None."""
-    if isinstance(node, ast.List | ast.Tuple):
-        items = [_of_node(item, text) for item in node.elts]
-        absent = [
-            item is None and not _is_null(n) for item, n in zip(items, node.elts, strict=True)
-        ]
-        return None if any(absent) else items
-    if isinstance(node, ast.Set):
-        return None  # without an order
-    if isinstance(node, ast.Dict):
-        return _of_dict(node, text)
-    if isinstance(node, ast.Constant):
-        value = node.value
-        if isinstance(value, str | bool | int):
-            return value
-        return Written(_spelt(node, text) or repr(value)) if isinstance(value, float) else None
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        number = _of_node(node.operand, text)
-        plain = isinstance(number, int) and not isinstance(number, bool)
-        return -number if plain else Written(f"-{number}") if isinstance(number, Written) else None
-    return None
-
-
-def _spelt(node: ast.Constant, text: str) -> str | None:
-    if text.isascii() and "\n" not in text:
-        # What the standard library does takes the whole text apart for each number.
-        return text[node.col_offset : node.end_col_offset]
-    return ast.get_source_segment(text, node)
-
-
-def _of_dict(node: ast.Dict, text: str) -> dict[str, Any] | None:
-    members: dict[str, Any] = {}
-    for key, item in zip(node.keys, node.values, strict=True):
-        name = _of_node(key, text) if key is not None else None
-        if not isinstance(name, str) or name in members:
-            return None
-        members[name] = _of_node(item, text)
-    return members
-
-
-def _is_null(node: ast.AST) -> bool:
-    """`None`, or a NaN that some tool wrote out."""
-    if isinstance(node, ast.Constant):
-        return node.value is None
-    return isinstance(node, ast.Name) and node.id in ("nan", "NaN", "null")
+def _bare(text: str) -> str:
+    """Without brackets around all of it, which belong to no item."""
+    inner = text[1:-1]
+    around = text[:1] + text[-1:] in ("[]", "()") and not set("[]()") & set(inner)
+    return inner if around else text
 
 
 def boolean_of(name: str, value: Any) -> bool | None:
@@ -178,8 +134,9 @@ def score_of(name: str, value: Any) -> float:
     """A finite number, also where it is written as text."""
     if not isinstance(value, bool) and isinstance(value, int | float | str):
         try:
-            number = float(value)
-        except (ValueError, OverflowError):
+            spelt = not isinstance(value, str) or _NUMBER.fullmatch(value.strip())
+            number = float(value) if spelt else float("nan")
+        except OverflowError:
             number = float("nan")
         if abs(number) < float("inf"):
             return number

@@ -1,0 +1,32 @@
+"""What must be said of an input beside its numbers: what was left out, whose records were read."""
+
+from __future__ import annotations
+
+from ragtriage.read.input import Input
+from ragtriage.request import EvaluateRequest
+
+
+def input_notes(given: Input, request: EvaluateRequest) -> list[str]:
+    """Whatever was set aside of the input and is no rejected record, line by line."""
+    # What readers leave out beside fields stands in brackets.
+    beside = {name for name in given.dropped if name[:1] == "(" and name[-1:] == ")"}
+    notes = [f"set aside: {name[1:-1]} ({given.dropped[name]:,})" for name in sorted(beside)]
+    fields = {name: n for name, n in given.dropped.items() if name not in beside}
+    presets = ", ".join(dict.fromkeys(presets_by_role(given, request).values()))
+    notes += unknown_fields(fields, f"--from {presets}" if presets else "--extra ignore")
+    if request.system is not None:
+        notes.append(f"system: {request.system}")
+    return notes + given.notes
+
+
+def presets_by_role(given: Input, request: EvaluateRequest) -> dict[str, str]:
+    """The preset that read each role's files."""
+    roles = {str(entry["role"]) for entry in given.files} | {"records"}
+    named = {role: request.preset_for(role) for role in sorted(roles)}
+    return {role: name for role, name in named.items() if name is not None}
+
+
+def unknown_fields(dropped: dict[str, int], why: str = "--extra ignore") -> list[str]:
+    """The note on fields that were set aside, if any were."""
+    names = ", ".join(f"{name} ({n:,})" for name, n in list(dropped.items())[:10])
+    return [f"unknown fields set aside ({why}): {names}"] if dropped else []

@@ -1,0 +1,45 @@
+"""`convert` says what it leaves behind, and refuses what holds nothing that its preset knows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.read.presets.kit import as_json, jsonl
+from tests.support import Command, Writer
+
+
+def test_what_is_left_behind_is_said(cli: Command, written: Writer, tmp_path: Path) -> None:
+    record = {"user_input": "A?", "retrieved_context_ids": ["a"], "theirs": 1, "said": "b"}
+    options = ("--from", "ragas", "--map", "said=answer", "--out", tmp_path / "ours.jsonl")
+    shown = cli("convert", written(jsonl(record)), *options)
+    assert shown.code == 0, shown.err
+    assert "fields as read: said = answer" in shown.err
+    assert "unknown fields set aside (--from ragas): theirs (1)" in shown.err
+
+
+def test_other_systems_left_out_are_said(cli: Command, written: Writer, tmp_path: Path) -> None:
+    rows = [
+        {"vars": {"query": "A?"}, "provider": name, "response": {"output": ["a"]}}
+        for name in ("one", "two")
+    ]
+    path = written(as_json({"evalId": "e", "results": {"results": rows}}), "p.json")
+    options = ("--from", "promptfoo", "--system", "two", "--out", tmp_path / "ours.jsonl")
+    shown = cli("convert", path, *options)
+    assert "set aside: records left out: of other systems, or within others (1)" in shown.err
+    assert "system: two" in shown.err
+
+
+@pytest.mark.parametrize(
+    "preset", ["records", "ragas", "azure", "deepeval", "ragchecker", "mtrag", "evidence-sets"]
+)
+@pytest.mark.parametrize("command", ["convert", "evaluate"])
+def test_a_record_of_another_layout_is_no_empty_case(
+    cli: Command, written: Writer, tmp_path: Path, command: str, preset: str
+) -> None:
+    path, out = written(jsonl({"theirs": 1, "more": [2]})), tmp_path / "ours.jsonl"
+    options = ("--out", out) if command == "convert" else ("--no-write",)
+    shown = cli(command, path, "--from", preset, *options)
+    shown.refuses("none of its keys is known here (theirs, more)", "right preset?")
+    assert not out.exists()
