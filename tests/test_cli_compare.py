@@ -42,6 +42,14 @@ def runs(evaluated_once: Path, tmp_path: Path) -> tuple[Path, Path]:
     return tmp_path / "a", tmp_path / "b"
 
 
+def test_an_input_before_a_run_is_the_base_of_the_message(
+    cli: Command, runs: tuple[Path, Path], tmp_path: Path
+) -> None:
+    one = CONTRACTS / "citation.jsonl"
+    cli("compare", one, runs[1], "--out", tmp_path).refuses("cutoffs: base 10, candidate 5")
+    cli("compare", runs[1], one, "--out", tmp_path).refuses("cutoffs: base 5, candidate 10")
+
+
 def test_the_handbooks_two_runs(cli: Command, runs: tuple[Path, Path], tmp_path: Path) -> None:
     """What its README says by hand: three fixed, three broken, one leak further."""
     before = snapshot(*runs)

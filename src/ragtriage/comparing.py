@@ -32,6 +32,7 @@ from ragtriage.publish.comparison.report import build_report
 from ragtriage.publish.folder import RunFolder, tagged
 from ragtriage.publish.identity import stamp, started_at
 from ragtriage.publish.tables import rows_table
+from ragtriage.read.run_manifest import run_within
 from ragtriage.read.runs import StoredRun, looks_like_run, open_run
 from ragtriage.read.sources import files_for
 from ragtriage.request import EvaluateRequest
@@ -229,9 +230,8 @@ def _check_early(
         raise UsageError("standard input can be read once only")
     named = tuple(name for name in inputs if name != "-")
     files_for(named, "trace" if request.cases else "records", request.evaluate, None)
-    for run in runs:
-        if len(runs) < len(opened):
-            _check_settings(run, request.evaluate, request)
+    if len(runs) == 1:
+        _check_settings(runs[0], request.evaluate, request, stored_first=opened[0] is not None)
 
 
 def _checked_baseline(request: EvaluateRequest, comparison: CompareRequest) -> StoredRun:
@@ -249,12 +249,18 @@ def _check_place(request: CompareRequest) -> None:
             raise UsageError(f"--out: {request.out} lies within {run}, a run; choose another")
 
 
-def _check_settings(base: StoredRun, request: EvaluateRequest, comparison: CompareRequest) -> None:
-    parsed_gates(comparison, [base])
+def _check_settings(
+    stored: StoredRun,
+    request: EvaluateRequest,
+    comparison: CompareRequest,
+    *,
+    stored_first: bool = True,
+) -> None:
+    """Would the other side be evaluated as the stored run was? `stored_first`: that is the base."""
+    parsed_gates(comparison, [stored])
     planned = {"cutoffs": list(request.k), "config": request.model_dump(by_alias=True)}
-    found = comparability.settings(
-        base.manifest, planned, comparison.allow, no_text=comparison.no_text
-    )
+    sides = (stored.manifest, planned) if stored_first else (planned, stored.manifest)
+    found = comparability.settings(*sides, comparison.allow, no_text=comparison.no_text)
     comparability.refuse(found)
 
 
@@ -262,7 +268,7 @@ def _stored(name: str, side: Given) -> StoredRun | None:
     """A side that needs no evaluation; None for an input."""
     if isinstance(side, StoredRun):
         return side
-    if side is None and looks_like_run(name):
+    if side is None and (looks_like_run(name) or run_within(Path(name))):
         return open_run(name)
     return None
 

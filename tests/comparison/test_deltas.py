@@ -16,7 +16,7 @@ from ragtriage import UsageError
 from ragtriage.comparison.deltas import Scores, delta_rows, sums_of
 from ragtriage.comparison.slices import Cells
 from ragtriage.metrics import REGISTRY, Column, columns_for
-from tests.comparison.kit import HIT, MISS, case, compared, delta, run_of
+from tests.comparison.kit import HIT, MISS, case, changed, compared, delta, run_of
 from tests.comparison.test_changes import found_at, mixed
 from tests.support import Record, by_case
 
@@ -302,3 +302,25 @@ def test_nothing_measured_never_passes(tmp_path: Path) -> None:
 def test_ranks_beyond_the_first_cutoff_still_move_means(tmp_path: Path) -> None:
     found = compared(tmp_path, [case("q", found_at(7))], [case("q", found_at(1))])
     assert delta(found, "reciprocal_rank")["delta"] == pytest.approx(6 / 7)
+
+
+def test_two_sums_of_one_fraction_are_no_difference(tmp_path: Path) -> None:
+    """Ranks 2, 4, 5, 8 and 3, 4, 5, 6 both have an average precision of 21/40."""
+
+    def at(*ranks: int) -> Record:
+        ids = [f"n{i}" for i in range(8)]
+        for name, rank in zip("abcd", ranks, strict=True):
+            ids[rank - 1] = name
+        return case("q", ids, required_ids=list("abcd"))
+
+    one, other = ([at(2, 4, 5, 8)], [at(3, 4, 5, 6)])
+    values = [
+        run_of(tmp_path, records).cases["average_precision_at_10"].item()
+        for records in (one, other)
+    ]
+    assert values[0] != values[1]  # in the last digit
+    assert values[0] == pytest.approx(values[1], abs=1e-15)
+    found = compared(tmp_path, one, other)
+    row = delta(found, "average_precision", 10)
+    assert (row["delta"], row["better"], row["worse"], row["tied"]) == (0.0, 0, 0, 1)
+    assert "average_precision_at_10" not in changed(found)["q"]["metrics_worse"]

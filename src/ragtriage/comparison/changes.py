@@ -55,8 +55,8 @@ class Changes:
     def add(self, found: Scores) -> None:
         """Take in one metric."""
         self._changed |= found.raw_changed
-        self._worse |= found.worse() | found.lost()
-        self._better |= found.better()
+        self._worse |= found.worse_at_all() | found.lost()
+        self._better |= found.better_at_all()
 
     def counts(self) -> dict[str, int]:
         """Cases of each kind, kinds without a case included."""

@@ -20,7 +20,9 @@ from ragtriage.comparison.table import ChangedTable
 from ragtriage.comparison.units import group_codes
 from ragtriage.gates import Gate
 from ragtriage.metrics import Column, columns_for
+from ragtriage.read.run_tables import check_types
 from ragtriage.read.runs import StoredRun
+from ragtriage.request import SLICEABLE
 from ragtriage.schemas import comparison as tables
 from ragtriage.schemas.inputs import dtypes
 from ragtriage.schemas.texts import NO_TEXT, TEXT_FIELDS
@@ -78,21 +80,25 @@ def _plan(base: StoredRun, candidate: StoredRun, request: CompareRequest) -> Pla
         if column.metric.observed(fields)
         and all(column.name in run.columns for run in (base, candidate))
     ]
+    for run in (base, candidate):
+        for column in columns:
+            check_types(run.types, column.schema, f"run {run.run_id}")
     extra = _extra(request, [base, candidate])
     return Plan(columns, extra, parsed, chosen_columns(columns, request.test_metric))
 
 
 def _absent(base: StoredRun, candidate: StoredRun) -> list[str]:
-    """Metrics at common cutoffs that one run's table lacks: written by another version."""
+    """Labels, and metrics at common cutoffs, that a run's table lacks: of another version."""
     cutoffs = [k for k in base.manifest["cutoffs"] if k in candidate.manifest["cutoffs"]]
-    names = [column.name for column in columns_for(cutoffs)]
+    names = [*comparability.LABELS, *(column.name for column in columns_for(cutoffs))]
     return [name for name in names if name not in base.columns & candidate.columns]
 
 
 def _extra(request: CompareRequest, runs: list[StoredRun]) -> tuple[str, ...]:
     """Slices beyond the standard ones: asked for here, or when a run was evaluated."""
     asked = [name for run in runs for name in run.manifest["config"].get("slice") or ()]
-    names = dict.fromkeys((*request.slice, *request.evaluate.slice, *asked))
+    known = [name for name in asked if name in SLICEABLE]
+    names = dict.fromkeys((*request.slice, *request.evaluate.slice, *known))
     hidden = TEXT_FIELDS if request.no_text else ()
     return tuple(name for name in names if name not in (*STANDARD_SLICES, *hidden))
 
