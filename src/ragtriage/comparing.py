@@ -259,8 +259,8 @@ def _check_settings(
     """Would the other side be evaluated as the stored run was? `stored_first`: that is the base."""
     parsed_gates(comparison, [stored])
     planned = {"cutoffs": list(request.k), "config": request.model_dump(by_alias=True)}
-    sides = (stored.manifest, planned) if stored_first else (planned, stored.manifest)
-    found = comparability.settings(*sides, comparison.allow, no_text=comparison.no_text)
+    one, other = (stored.manifest, planned) if stored_first else (planned, stored.manifest)
+    found = comparability.settings(one, other, comparison.allow, no_text=comparison.no_text)
     comparability.refuse(found)
 
 
