@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -149,6 +151,33 @@ def test_tables_that_are_not_as_we_write_them(folder: Path, damage: Damage, says
     with pytest.raises(InputError) as refused:
         ragtriage.compare(folder, folder, write=False)
     assert says in str(refused.value)
+
+
+@pytest.mark.parametrize("closed", [".", "manifest.json"])
+def test_what_nobody_may_look_into(
+    folder: Path, closed: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Told as the system tells it: file modes do not hold where tests run as root."""
+    stat, read = Path.stat, Path.read_text
+
+    def refuse(path: Path) -> None:
+        if path.is_relative_to(folder / closed):
+            raise PermissionError(13, "Permission denied", str(path))
+
+    def no_stat(path: Path, **options: Any) -> os.stat_result:
+        if closed == ".":
+            refuse(path)
+        return stat(path, **options)
+
+    def no_text(path: Path, *rest: Any, **options: Any) -> str:
+        refuse(path)
+        return read(path, *rest, **options)
+
+    monkeypatch.setattr(Path, "stat", no_stat)
+    monkeypatch.setattr(Path, "read_text", no_text)
+    with pytest.raises(InputError) as refused:
+        ragtriage.compare(folder, folder, write=False)
+    assert str(refused.value) == f"{folder}: cannot be opened: Permission denied; check permissions"
 
 
 def test_a_folder_of_runs_names_one(folder: Path) -> None:

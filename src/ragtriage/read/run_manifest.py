@@ -24,7 +24,10 @@ def read_manifest(path: str) -> dict[str, Any]:
     Raises:
         InputError: there is no such folder, or it holds no finished run of this schema version.
     """
-    manifest = _manifest(Path(path), path)
+    try:
+        manifest = _manifest(Path(path), path)
+    except PermissionError as error:
+        raise InputError(f"{path}: cannot be opened: {error.strerror}; check permissions") from None
     _check(manifest, path)
     return manifest
 
@@ -54,6 +57,8 @@ def _manifest(folder: Path, path: str) -> dict[str, Any]:
         raise InputError(f"{path}: not a finished run: it has no manifest.json that is in force")
     try:
         manifest = json.loads(file.read_text(encoding="utf-8"))
+    except PermissionError:
+        raise
     except (OSError, ValueError, RecursionError) as error:
         raise InputError(f"{file}: cannot be read as a manifest: {error}") from None
     if not isinstance(manifest, dict):

@@ -67,10 +67,14 @@ class StoredRun:
 def looks_like_run(path: str) -> bool:
     """Is this a run's folder, finished or not, rather than an input?"""
     folder = Path(path)
-    if not folder.is_dir():
-        return False
     traces = ("manifest.json", *_TRACES)
-    return UNFINISHED in folder.parts or any((folder / name).exists() for name in traces)
+    try:
+        if not folder.is_dir():
+            return False
+        return UNFINISHED in folder.parts or any((folder / name).exists() for name in traces)
+    except PermissionError:
+        # What nobody may look into is refused as a run, with that reason.
+        return True
 
 
 def open_run(path: str) -> StoredRun:
