@@ -149,6 +149,31 @@ def test_what_is_measured_over_refusals_may_have_fewer(tmp_path: Path) -> None:
     assert found.passed
 
 
+def test_citations_put_right_lose_no_coverage(tmp_path: Path) -> None:
+    """Without an expected answer, `answer_passed` is false by its citations, or not known."""
+    other = case("r", HIT, cited_ids=["D"], answer="a", expected_answers=["a"])
+    wrong = case("q", HIT, cited_ids=["z"], answer="a", expected_answers=None, answer_correct=False)
+    put_right = wrong | {"cited_ids": ["D"]}
+    found = compared(tmp_path, [wrong, other], [put_right, other])
+    assert delta(found, "answer_passed")["n_base_only"] == 1  # still said
+    assert (found.report["coverage"], found.passed) == ([], True)
+    assert changed(found)["q"]["change"] == "better"
+    # a part that is no longer observed is a loss, of the whole too
+    gone = compared(tmp_path, [wrong, other], [put_right | {"retrieved_ids": None}, other])
+    lost = {entry["metric"] for entry in gone.report["coverage"]}
+    assert {"citation_valid", "answer_passed"} <= lost
+    assert not gone.passed
+
+
+def test_a_refusal_that_became_an_answer_is_no_loss_of_its_case(tmp_path: Path) -> None:
+    refused = case("q", MISS, abstained=True, answer=None, answer_correct=False)
+    found = compared(tmp_path, [refused], [refused | {"abstained": False, "answer": "a"}])
+    row = changed(found)["q"]
+    assert "abstention_precision" in row["metrics_lost"]
+    assert row["metrics_worse"] == []
+    assert row["change"] == "better"
+
+
 def test_directions_are_the_declared_ones(tmp_path: Path) -> None:
     leak = {"allowed_ids": ["D"]}
     base, candidate = case("q", ["D"], **leak), case("q", ["D", "x"], **leak)

@@ -9,8 +9,8 @@ import polars as pl
 
 from ragtriage.comparison import comparability, gates
 from ragtriage.comparison.changes import Changes
-from ragtriage.comparison.coverage import Lost, coverage
-from ragtriage.comparison.deltas import Scores, delta_rows, in_order, scores, sums_of
+from ragtriage.comparison.coverage import Excuses, Lost, coverage
+from ragtriage.comparison.deltas import delta_rows, in_order, scores, sums_of
 from ragtriage.comparison.family import Family, chosen_columns
 from ragtriage.comparison.pairing import Pairs, pair
 from ragtriage.comparison.request import CompareRequest
@@ -165,7 +165,7 @@ class _Comparison:
     def _deltas(self) -> pl.DataFrame:
         """Each metric in turn: its sums, what it changed, its tests."""
         scored = [_scored(self._pairs, run, side) for side, run in self._sides()]
-        right = self._right_abstentions()
+        excuses = Excuses(self._base, self._candidate, self._pairs, self._right_abstentions())
         unit = self._units()
         rows: list[dict[str, Any]] = []
         in_turn = scores(
@@ -173,8 +173,9 @@ class _Comparison:
         )
         for found in in_turn:
             rows += delta_rows(found.column, sums_of(found, self._cells.codes), self._cells)
-            self._changes.add(found)
-            lost = coverage(found, self._emptied(found, right), self._pairs, NAMED)
+            excused = excuses.of(found)
+            self._changes.add(found, excused)
+            lost = coverage(found, excused, self._pairs, NAMED)
             self._coverage += [lost] if lost else []
             if unit is not None:
                 self._family.add(found, self._cells, unit)
@@ -188,13 +189,6 @@ class _Comparison:
         answerable = self._pairs.of_candidate(self._candidate, "answerable")
         passes = self._changes.stages["candidate_stage"] == PASS
         return passes & ~answerable.fill_null(value=True)
-
-    def _emptied(self, found: Scores, right: pl.Series) -> pl.Series:
-        """Right abstentions that left the metric nothing to divide by; observed all the same."""
-        if found.column.metric.kind != "ratio" or not (found.lost() & right).any():
-            return pl.repeat(False, len(right), dtype=pl.Boolean, eager=True)
-        left = self._pairs.of_candidate(self._candidate, found.column.denominator)
-        return right & (left == 0).fill_null(value=False)
 
     def _units(self) -> pl.Series | None:
         if not (self._request.test or self._request.intervals):
