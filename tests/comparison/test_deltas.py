@@ -149,6 +149,20 @@ def test_what_is_measured_over_refusals_may_have_fewer(tmp_path: Path) -> None:
     assert found.passed
 
 
+def test_an_interval_stands_beside_the_very_difference_of_the_deltas(tmp_path: Path) -> None:
+    """To the last digit: tables are joined by equal numbers."""
+    needs = {"required_ids": ["a", "b", "c"], "tags": ["t"]}
+    ids = [["x"], ["a"], ["a", "b"], ["c", "b", "a"], ["b", "x"], ["x", "y", "c"], ["a", "x"]]
+    base = [case(f"q{i}", one, **needs) for i, one in enumerate(ids)]
+    candidate = [case(f"q{i}", one, **needs) for i, one in enumerate([*ids[3:], *ids[:3]])]
+    found = compared(tmp_path, base, candidate, intervals=True, slice="tag")
+    assert found.intervals is not None
+    keys = ["slice", "slice_value", "metric", "k"]
+    both = found.intervals.join(found.deltas, on=keys, nulls_equal=True)
+    assert both.height == found.intervals.height
+    assert both["delta"].to_list() == both["delta_right"].to_list()
+
+
 def test_citations_put_right_lose_no_coverage(tmp_path: Path) -> None:
     """Without an expected answer, `answer_passed` is false by its citations, or not known."""
     other = case("r", HIT, cited_ids=["D"], answer="a", expected_answers=["a"])

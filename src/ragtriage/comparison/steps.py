@@ -172,13 +172,14 @@ class _Comparison:
             self._base, self._candidate, self._pairs, self._plan.columns, (scored[0], scored[1])
         )
         for found in in_turn:
-            rows += delta_rows(found.column, sums_of(found, self._cells.codes), self._cells)
+            told = delta_rows(found.column, sums_of(found, self._cells.codes), self._cells)
+            rows += told
             excused = excuses.of(found)
             self._changes.add(found, excused)
             lost = coverage(found, excused, self._pairs, NAMED)
             self._coverage += [lost] if lost else []
             if unit is not None:
-                self._family.add(found, self._cells, unit)
+                self._family.add(found, self._cells, unit, told)
         return in_order(rows, self._cells)
 
     def _sides(self) -> list[tuple[str, StoredRun]]:
