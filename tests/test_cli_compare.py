@@ -68,6 +68,21 @@ def test_the_family_of_one_step_may_have_tags_too(
     assert set(tests[0]["slice"]) == {"all", "tag", "split"}
 
 
+def test_two_others_of_the_same_name_are_not_replaced(
+    cli: Command, written: Writer, tmp_path: Path
+) -> None:
+    source = written([case("q", HIT)])
+    for name in ("a", "b-c", "a-b", "c"):
+        assert cli("evaluate", source, "--out", tmp_path, "--run-id", name).code == 0
+    first, second = (("a", "b-c"), ("a-b", "c"))
+    for _ in range(2):
+        assert cli("compare", *(tmp_path / n for n in first), "--out", tmp_path).code == 0
+    before = snapshot(tmp_path)
+    refused = cli("compare", *(tmp_path / n for n in second), "--out", tmp_path)
+    refused.refuses("compare-a-b-c compares a and b-c; choose another")
+    assert snapshot(tmp_path) == before
+
+
 def test_the_handbooks_two_runs(cli: Command, runs: tuple[Path, Path], tmp_path: Path) -> None:
     """What its README says by hand: three fixed, three broken, one leak further."""
     before = snapshot(*runs)

@@ -32,6 +32,7 @@ from ragtriage.publish.comparison.report import build_report
 from ragtriage.publish.folder import RunFolder, tagged
 from ragtriage.publish.identity import stamp, started_at
 from ragtriage.publish.tables import rows_table
+from ragtriage.read.compared import check_place, check_same_two
 from ragtriage.read.run_manifest import run_within
 from ragtriage.read.runs import StoredRun, looks_like_run, open_run
 from ragtriage.read.sources import files_for
@@ -177,6 +178,7 @@ def compare_opened(base: StoredRun, candidate: StoredRun, request: CompareReques
     if not request.write:
         return _comparison(result, report, None)
     folder = RunFolder(request.out, result.run_id, replace=True)
+    check_same_two(folder.path, (base.run_id, candidate.run_id))
     folder.open()
     try:
         write_result(result, report, folder)
@@ -218,7 +220,8 @@ def _check_early(
     request: CompareRequest, opened: list[StoredRun | None], given: tuple[Given, Given]
 ) -> None:
     runs = [run for run in opened if run is not None]
-    _check_place(request)
+    if request.write:
+        check_place(request.out, (request.base, request.candidate))
     parsed_gates(request, runs)
     idle = idle_options(request)
     if len(runs) == len(opened) and idle:
@@ -236,17 +239,10 @@ def _check_early(
 
 def _checked_baseline(request: EvaluateRequest, comparison: CompareRequest) -> StoredRun:
     base = open_run(comparison.base)
-    _check_place(comparison)
+    if comparison.write:
+        check_place(comparison.out, (comparison.base, comparison.candidate))
     _check_settings(base, request, comparison)
     return base
-
-
-def _check_place(request: CompareRequest) -> None:
-    """A finished run's folder is never written to, not even beside its files."""
-    out = Path(request.out).resolve()
-    for run in filter(looks_like_run, (request.base, request.candidate)):
-        if request.write and out.is_relative_to(Path(run).resolve()):
-            raise UsageError(f"--out: {request.out} lies within {run}, a run; choose another")
 
 
 def _check_settings(
