@@ -128,9 +128,9 @@ class Comparison:
             return "stage"
         if not moved:
             return None
-        # READING: what a failed case leaked is listed, but is no score to get better or worse.
-        ways = {self._way(one, *self._scores(case_id, one)) for one in moved}
-        if ways & {"worse", "lost"}:
+        # READING: what a failed case leaked enters no mean, and is more or less of a leak.
+        ways = {way for one, way in moved.items() if way != "lost"}
+        if "worse" in ways or any(self._is_lost(case_id, one) for one in self.metrics):
             return "worse"
         return "better" if "better" in ways else "changed"
 
@@ -147,18 +147,22 @@ class Comparison:
     def coverage(self) -> dict[Metric, int]:
         """Metrics that lost scored cases, and how many: not those lost by a right choice."""
         lost = {
-            metric: sum(
-                self._way(metric, *self._scores(one, metric)) == "lost"
-                and not self._by_choice(one, metric)
-                for one in self.paired
-            )
+            metric: sum(self._is_lost(one, metric) for one in self.paired)
             for metric in self.metrics
         }
         return {metric: n for metric, n in lost.items() if n}
 
+    def _is_lost(self, case_id: str, metric: Metric) -> bool:
+        gone = self._way(metric, *self._scores(case_id, metric)) == "lost"
+        return gone and not self._by_choice(case_id, metric)
+
     def _by_choice(self, case_id: str, metric: Metric) -> bool:
         if metric[0] == "abstention_precision":
             return True
+        if metric[0] == "answer_passed":
+            # READING: what made it false got right, and the rest was never known.
+            parts = [(name, None) for name in ("answer_match", "citation_valid", "source_correct")]
+            return not any(self._way(one, *self._scores(case_id, one)) == "lost" for one in parts)
         after = self.candidate.cases[case_id]
         over_nothing = after.get(f"{column(metric)}_denominator") == 0
         return over_nothing and after["stage"] == "pass" and self._answerable(case_id) is False

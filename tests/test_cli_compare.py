@@ -42,6 +42,47 @@ def runs(evaluated_once: Path, tmp_path: Path) -> tuple[Path, Path]:
     return tmp_path / "a", tmp_path / "b"
 
 
+def test_an_input_before_a_run_is_the_base_of_the_message(
+    cli: Command, runs: tuple[Path, Path], tmp_path: Path
+) -> None:
+    one = CONTRACTS / "citation.jsonl"
+    cli("compare", one, runs[1], "--out", tmp_path).refuses("cutoffs: base 10, candidate 5")
+    cli("compare", runs[1], one, "--out", tmp_path).refuses("cutoffs: base 5, candidate 10")
+
+
+def test_the_family_of_one_step_may_have_tags_too(
+    runs: tuple[Path, Path], tmp_path: Path, cli: Command
+) -> None:
+    """`evaluate --baseline` takes every slice that `compare` takes, and tests the same family."""
+    options = ("--test", "--slice", "tag", "--slice", "split")
+    two = cli("compare", *runs, "--out", tmp_path / "two", *options)
+    parts = ("--cases", HANDBOOK / "cases.jsonl", "--trace", HANDBOOK / "run-b.jsonl")
+    corpus = ("--corpus", HANDBOOK / "corpus.jsonl", "--k", "5", "--run-id", "b")
+    out = ("--out", tmp_path / "one", "--baseline", runs[0])
+    one = cli("evaluate", *parts, *corpus, *out, *options)
+    assert (one.code, two.code) == (0, 0)
+    tests = [
+        pl.read_parquet(tmp_path / n / "compare-a-b" / "tests.parquet") for n in ("one", "two")
+    ]
+    assert tests[0].equals(tests[1])
+    assert set(tests[0]["slice"]) == {"all", "tag", "split"}
+
+
+def test_two_others_of_the_same_name_are_not_replaced(
+    cli: Command, written: Writer, tmp_path: Path
+) -> None:
+    source = written([case("q", HIT)])
+    for name in ("a", "b-c", "a-b", "c"):
+        assert cli("evaluate", source, "--out", tmp_path, "--run-id", name).code == 0
+    first, second = (("a", "b-c"), ("a-b", "c"))
+    for _ in range(2):
+        assert cli("compare", *(tmp_path / n for n in first), "--out", tmp_path).code == 0
+    before = snapshot(tmp_path)
+    refused = cli("compare", *(tmp_path / n for n in second), "--out", tmp_path)
+    refused.refuses("compare-a-b-c compares a and b-c; choose another")
+    assert snapshot(tmp_path) == before
+
+
 def test_the_handbooks_two_runs(cli: Command, runs: tuple[Path, Path], tmp_path: Path) -> None:
     """What its README says by hand: three fixed, three broken, one leak further."""
     before = snapshot(*runs)

@@ -32,6 +32,8 @@ from ragtriage.publish.comparison.report import build_report
 from ragtriage.publish.folder import RunFolder, tagged
 from ragtriage.publish.identity import stamp, started_at
 from ragtriage.publish.tables import rows_table
+from ragtriage.read.compared import check_place, check_same_two
+from ragtriage.read.run_manifest import run_within
 from ragtriage.read.runs import StoredRun, looks_like_run, open_run
 from ragtriage.read.sources import files_for
 from ragtriage.request import EvaluateRequest
@@ -176,6 +178,7 @@ def compare_opened(base: StoredRun, candidate: StoredRun, request: CompareReques
     if not request.write:
         return _comparison(result, report, None)
     folder = RunFolder(request.out, result.run_id, replace=True)
+    check_same_two(folder.path, (base.run_id, candidate.run_id))
     folder.open()
     try:
         write_result(result, report, folder)
@@ -217,7 +220,8 @@ def _check_early(
     request: CompareRequest, opened: list[StoredRun | None], given: tuple[Given, Given]
 ) -> None:
     runs = [run for run in opened if run is not None]
-    _check_place(request)
+    if request.write:
+        check_place(request.out, (request.base, request.candidate))
     parsed_gates(request, runs)
     idle = idle_options(request)
     if len(runs) == len(opened) and idle:
@@ -229,32 +233,30 @@ def _check_early(
         raise UsageError("standard input can be read once only")
     named = tuple(name for name in inputs if name != "-")
     files_for(named, "trace" if request.cases else "records", request.evaluate, None)
-    for run in runs:
-        if len(runs) < len(opened):
-            _check_settings(run, request.evaluate, request)
+    if len(runs) == 1:
+        _check_settings(runs[0], request.evaluate, request, stored_first=opened[0] is not None)
 
 
 def _checked_baseline(request: EvaluateRequest, comparison: CompareRequest) -> StoredRun:
     base = open_run(comparison.base)
-    _check_place(comparison)
+    if comparison.write:
+        check_place(comparison.out, (comparison.base, comparison.candidate))
     _check_settings(base, request, comparison)
     return base
 
 
-def _check_place(request: CompareRequest) -> None:
-    """A finished run's folder is never written to, not even beside its files."""
-    out = Path(request.out).resolve()
-    for run in filter(looks_like_run, (request.base, request.candidate)):
-        if request.write and out.is_relative_to(Path(run).resolve()):
-            raise UsageError(f"--out: {request.out} lies within {run}, a run; choose another")
-
-
-def _check_settings(base: StoredRun, request: EvaluateRequest, comparison: CompareRequest) -> None:
-    parsed_gates(comparison, [base])
+def _check_settings(
+    stored: StoredRun,
+    request: EvaluateRequest,
+    comparison: CompareRequest,
+    *,
+    stored_first: bool = True,
+) -> None:
+    """Would the other side be evaluated as the stored run was? `stored_first`: that is the base."""
+    parsed_gates(comparison, [stored])
     planned = {"cutoffs": list(request.k), "config": request.model_dump(by_alias=True)}
-    found = comparability.settings(
-        base.manifest, planned, comparison.allow, no_text=comparison.no_text
-    )
+    one, other = (stored.manifest, planned) if stored_first else (planned, stored.manifest)
+    found = comparability.settings(one, other, comparison.allow, no_text=comparison.no_text)
     comparability.refuse(found)
 
 
@@ -262,7 +264,7 @@ def _stored(name: str, side: Given) -> StoredRun | None:
     """A side that needs no evaluation; None for an input."""
     if isinstance(side, StoredRun):
         return side
-    if side is None and looks_like_run(name):
+    if side is None and (looks_like_run(name) or run_within(Path(name))):
         return open_run(name)
     return None
 

@@ -121,7 +121,7 @@ class EvaluateRequest(FormatOptions):
     @classmethod
     def _known_slices(cls, fields: tuple[str, ...]) -> tuple[str, ...]:
         for field in fields:
-            if field not in SLICEABLE:
+            if field not in (*SLICEABLE, "tag"):
                 near = nearest(field, list(SLICEABLE))
                 raise ValueError(
                     f"cannot slice by {field!r}{near}; one of {', '.join(SLICEABLE)} "

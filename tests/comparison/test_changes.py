@@ -189,3 +189,12 @@ def test_blocks_make_the_same_table(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     written = ragtriage.compare(*runs, out=tmp_path / "out", allow="cases")
     assert written.cases.equals(whole.cases)
     assert not list(written.folder.glob("*.parts"))
+
+
+def test_a_failed_case_that_leaks_more_is_worse(tmp_path: Path) -> None:
+    leaks = case("q", ["x"], error="timeout", forbidden_ids=["x", "y"])
+    more = leaks | {"retrieved_ids": ["x", "y"]}
+    found = changed(compared(tmp_path, [leaks], [more]))["q"]
+    assert (found["change"], found["metrics_worse"]) == ("worse", ["unauthorized_retrieved"])
+    back = changed(compared(tmp_path, [more], [leaks]))["q"]
+    assert (back["change"], back["metrics_better"]) == ("better", ["unauthorized_retrieved"])

@@ -16,7 +16,7 @@ from ragtriage import UsageError
 from ragtriage.comparison.deltas import Scores, delta_rows, sums_of
 from ragtriage.comparison.slices import Cells
 from ragtriage.metrics import REGISTRY, Column, columns_for
-from tests.comparison.kit import HIT, MISS, case, compared, delta, run_of
+from tests.comparison.kit import HIT, MISS, case, changed, compared, delta, run_of
 from tests.comparison.test_changes import found_at, mixed
 from tests.support import Record, by_case
 
@@ -147,6 +147,45 @@ def test_what_is_measured_over_refusals_may_have_fewer(tmp_path: Path) -> None:
     found = compared(tmp_path, [base], [candidate])
     assert delta(found, "abstention_precision")["n_base_only"] == 1
     assert found.passed
+
+
+def test_an_interval_stands_beside_the_very_difference_of_the_deltas(tmp_path: Path) -> None:
+    """To the last digit: tables are joined by equal numbers."""
+    needs = {"required_ids": ["a", "b", "c"], "tags": ["t"]}
+    ids = [["x"], ["a"], ["a", "b"], ["c", "b", "a"], ["b", "x"], ["x", "y", "c"], ["a", "x"]]
+    base = [case(f"q{i}", one, **needs) for i, one in enumerate(ids)]
+    candidate = [case(f"q{i}", one, **needs) for i, one in enumerate([*ids[3:], *ids[:3]])]
+    found = compared(tmp_path, base, candidate, intervals=True, slice="tag")
+    assert found.intervals is not None
+    keys = ["slice", "slice_value", "metric", "k"]
+    both = found.intervals.join(found.deltas, on=keys, nulls_equal=True)
+    assert both.height == found.intervals.height
+    assert both["delta"].to_list() == both["delta_right"].to_list()
+
+
+def test_citations_put_right_lose_no_coverage(tmp_path: Path) -> None:
+    """Without an expected answer, `answer_passed` is false by its citations, or not known."""
+    other = case("r", HIT, cited_ids=["D"], answer="a", expected_answers=["a"])
+    wrong = case("q", HIT, cited_ids=["z"], answer="a", expected_answers=None, answer_correct=False)
+    put_right = wrong | {"cited_ids": ["D"]}
+    found = compared(tmp_path, [wrong, other], [put_right, other])
+    assert delta(found, "answer_passed")["n_base_only"] == 1  # still said
+    assert (found.report["coverage"], found.passed) == ([], True)
+    assert changed(found)["q"]["change"] == "better"
+    # a part that is no longer observed is a loss, of the whole too
+    gone = compared(tmp_path, [wrong, other], [put_right | {"retrieved_ids": None}, other])
+    lost = {entry["metric"] for entry in gone.report["coverage"]}
+    assert {"citation_valid", "answer_passed"} <= lost
+    assert not gone.passed
+
+
+def test_a_refusal_that_became_an_answer_is_no_loss_of_its_case(tmp_path: Path) -> None:
+    refused = case("q", MISS, abstained=True, answer=None, answer_correct=False)
+    found = compared(tmp_path, [refused], [refused | {"abstained": False, "answer": "a"}])
+    row = changed(found)["q"]
+    assert "abstention_precision" in row["metrics_lost"]
+    assert row["metrics_worse"] == []
+    assert row["change"] == "better"
 
 
 def test_directions_are_the_declared_ones(tmp_path: Path) -> None:
@@ -302,3 +341,25 @@ def test_nothing_measured_never_passes(tmp_path: Path) -> None:
 def test_ranks_beyond_the_first_cutoff_still_move_means(tmp_path: Path) -> None:
     found = compared(tmp_path, [case("q", found_at(7))], [case("q", found_at(1))])
     assert delta(found, "reciprocal_rank")["delta"] == pytest.approx(6 / 7)
+
+
+def test_two_sums_of_one_fraction_are_no_difference(tmp_path: Path) -> None:
+    """Ranks 2, 4, 5, 8 and 3, 4, 5, 6 both have an average precision of 21/40."""
+
+    def at(*ranks: int) -> Record:
+        ids = [f"n{i}" for i in range(8)]
+        for name, rank in zip("abcd", ranks, strict=True):
+            ids[rank - 1] = name
+        return case("q", ids, required_ids=list("abcd"))
+
+    one, other = ([at(2, 4, 5, 8)], [at(3, 4, 5, 6)])
+    values = [
+        run_of(tmp_path, records).cases["average_precision_at_10"].item()
+        for records in (one, other)
+    ]
+    assert values[0] != values[1]  # in the last digit
+    assert values[0] == pytest.approx(values[1], abs=1e-15)
+    found = compared(tmp_path, one, other)
+    row = delta(found, "average_precision", 10)
+    assert (row["delta"], row["better"], row["worse"], row["tied"]) == (0.0, 0, 0, 1)
+    assert "average_precision_at_10" not in changed(found)["q"]["metrics_worse"]

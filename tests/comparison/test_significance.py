@@ -83,6 +83,14 @@ def test_a_group_whose_cases_cancel_does_not_differ() -> None:
     assert sign_flip(found, 0, "x").p == 1.0
 
 
+def test_a_group_of_thirds_that_cancel_does_not_differ() -> None:
+    # 1/3 + 1/3 - 2/3 is 0, though its steps leave one over.
+    found = units_of([0, 0, 2 / 3, 0], [1 / 3, 1 / 3, 0, 0], ["a", "a", "a", "b"])
+    assert (found.n_units, found.n_differing, found.total) == (2, 0, 0)
+    note = sign_flip(found, 0, "x").note or ""
+    assert "group as a whole" in note  # three cases changed: it must not say that none did
+
+
 @pytest.mark.parametrize(
     ("base", "candidate", "groups", "says"),
     [
@@ -156,6 +164,17 @@ def test_holm(p: list[float | None], adjusted: list[float | None]) -> None:
         assert one is None or one == pytest.approx(other)
 
 
+def test_where_draws_and_not_units_are_the_limit_it_says_so() -> None:
+    # 30 differing units could give 2^-29, but 9,999 patterns give 0.0001 at best: times 600, 0.06.
+    large = sign_flip(units_of([0.0] * 30, [1.0] * 30), 0, "x")
+    told = resolution([large] * 600)
+    assert "the family is too large" in told
+    assert "0.0001" in told
+    assert "0.06" in told
+    assert "would be needed" not in told
+    assert "can resolve at 0.05" in resolution([large] * 400)
+
+
 def test_what_a_small_set_cannot_resolve() -> None:
     small = [sign_flip(units_of([0, 0, 0], [1, 1, 1]), 0, "x") for _ in range(2)]
     # Three differing cases give 2/8 at best, 0.5 in a family of two; 2^(1-m) * 2 <= 0.05 at m = 7.
@@ -166,6 +185,6 @@ def test_what_a_small_set_cannot_resolve() -> None:
     large = [sign_flip(units_of([0.0] * 12, [1.0] * 12), 0, "x")]
     assert "can resolve at 0.05" in resolution(large)
     same = [sign_flip(units_of([0.5, 1.0], [0.5, 1.0]), 0, "x")]
-    assert "No case differs" in resolution(same)
+    assert "nothing to test" in resolution(same)
     nothing = [sign_flip(units_of([0.5], [1.0]), 0, "x")]
     assert "resolves nothing" in resolution(nothing)

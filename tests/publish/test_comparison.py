@@ -49,6 +49,19 @@ def hostile(tmp_path: Path) -> ragtriage.Comparison:
     return ragtriage.compare(*runs, write=False, test=True, intervals=True, slice="split")
 
 
+def test_definitions_stand_without_the_marks_of_markdown(tmp_path: Path) -> None:
+    """`allowed_ids` is a name there, and no code in a page."""
+    leaks = [case("q", ids, allowed_ids=["D"]) for ids in (["D"], ["D", "x"])]
+    found = compared(tmp_path, leaks[:1], leaks[1:])
+    assert "`" in found.report["definitions"]["unauthorized_retrieved"]
+    page = html.render(found.report)
+    assert "outside allowed_ids or in forbidden_ids" in page
+    assert "`" not in page
+    run = ragtriage.evaluate(pl.DataFrame(leaks[1:]), out=str(tmp_path / "out"))
+    page = (run.folder / "report.html").read_text("utf-8")
+    assert "outside allowed_ids or in forbidden_ids" in page
+
+
 def test_html_holds_it_as_text(hostile: ragtriage.Comparison) -> None:
     page = html.render(hostile.report)
     assert "<script" not in page

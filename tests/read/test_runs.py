@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -47,9 +49,12 @@ def test_parts_stay_in_order(written: Writer, tmp_path: Path) -> None:
     folder = ragtriage.evaluate(written(many), out=str(tmp_path / "out")).folder
     (part,) = (folder / "cases").iterdir()
     frame = pl.read_parquet(part)
+    ledger = pl.read_parquet(folder / "evidence" / "*.parquet")
     for i in range(12):  # part-10 stands after part-9, not after part-1
         rows = frame[i * 2 : i * 2 + 2] if i < 11 else frame[22:]
         rows.write_parquet(folder / "cases" / f"part-{i:05d}.parquet")
+        of_these = ledger.filter(pl.col("case_id").is_in(rows["case_id"].implode()))
+        of_these.write_parquet(folder / "evidence" / f"part-{i:05d}.parquet")
     assert open_run(str(folder)).column("case_id").to_list() == [f"q{i}" for i in range(30)]
 
 
@@ -94,8 +99,13 @@ def write(name: str, text: str) -> Damage:
         (edit(kind="comparison"), "a comparison of two runs, not a run"),
         (edit(cutoffs="gone", rows="gone"), "manifest.json lacks cutoffs, rows"),
         (edit(config=[]), "manifest.json lacks config"),
+        (edit(config={"slice": 3}), "manifest.json lacks config"),
+        (edit(cutoffs=["10"]), "manifest.json lacks cutoffs"),
+        (edit(fields=[{}]), "manifest.json lacks fields"),
+        (edit(inputs=[1]), "manifest.json lacks inputs"),
+        (edit(rows={"cases": 2}), "manifest.json lacks rows"),
         (edit(run_id="../../x"), "'../../x' names no run of ours"),
-        (edit(rows={"cases": 3}), "2 cases where manifest.json says 3: not whole"),
+        (edit(rows={"cases": 3, "not_run": 0}), "2 cases where manifest.json says 3: not whole"),
         (remove("cases"), "no cases/part-*.parquet"),
         (remove("evidence"), "no evidence/part-*.parquet"),
         (write("cases/part-00000.parquet", "torn"), "cases/ cannot be read"),
@@ -110,9 +120,85 @@ def test_what_is_no_finished_run(folder: Path, damage: Damage, says: str) -> Non
     assert str(folder) in str(refused.value)
 
 
+def copied(table: str, place: int) -> Damage:
+    def damage(folder: Path) -> None:
+        part = folder / table / "part-00000.parquet"
+        shutil.copy(part, folder / table / f"part-{place:05d}.parquet")
+
+    return damage
+
+
+def retyped(table: str, column: str, dtype: pl.DataType) -> Damage:
+    def damage(folder: Path) -> None:
+        part = folder / table / "part-00000.parquet"
+        pl.read_parquet(part).with_columns(pl.col(column).cast(dtype)).write_parquet(part)
+
+    return damage
+
+
+@pytest.mark.parametrize(
+    ("damage", "says"),
+    [
+        (copied("evidence", 1), "evidence/part-00001.parquet has no cases/part-00001.parquet"),
+        (copied("cases", 1), "cases/part-00001.parquet has no evidence/part-00001.parquet"),
+        (retyped("cases", "line", pl.String()), "cases/: line is String, not Int64"),
+        (retyped("evidence", "requirement", pl.Int8()), "evidence/: requirement is Int8, not"),
+        (retyped("cases", "recall_at_10", pl.String()), "recall_at_10 is String, not Float64"),
+    ],
+)
+def test_tables_that_are_not_as_we_write_them(folder: Path, damage: Damage, says: str) -> None:
+    damage(folder)
+    with pytest.raises(InputError) as refused:
+        ragtriage.compare(folder, folder, write=False)
+    assert says in str(refused.value)
+
+
+@pytest.mark.parametrize("closed", [".", "manifest.json"])
+def test_what_nobody_may_look_into(
+    folder: Path, closed: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Told as the system tells it: file modes do not hold where tests run as root."""
+    stat, read = Path.stat, Path.read_text
+
+    def refuse(path: Path) -> None:
+        if path.is_relative_to(folder / closed):
+            raise PermissionError(13, "Permission denied", str(path))
+
+    def no_stat(path: Path, **options: Any) -> os.stat_result:
+        if closed == ".":
+            refuse(path)
+        return stat(path, **options)
+
+    def no_text(path: Path, *rest: Any, **options: Any) -> str:
+        refuse(path)
+        return read(path, *rest, **options)
+
+    monkeypatch.setattr(Path, "stat", no_stat)
+    monkeypatch.setattr(Path, "read_text", no_text)
+    with pytest.raises(InputError) as refused:
+        ragtriage.compare(folder, folder, write=False)
+    assert str(refused.value) == f"{folder}: cannot be opened: Permission denied; check permissions"
+
+
+def test_a_folder_of_runs_names_one(folder: Path) -> None:
+    for sides in ((folder.parent, folder), (folder, folder.parent)):
+        with pytest.raises(InputError) as refused:
+            ragtriage.compare(*sides, write=False)
+        assert str(refused.value).endswith(
+            f"a folder of runs, not a run; name one, for example {folder}"
+        )
+
+
+def test_a_slice_that_a_run_cannot_have_had_is_not_looked_for(folder: Path) -> None:
+    manifest = json.loads((folder / "manifest.json").read_text("utf-8"))
+    edit(config=manifest["config"] | {"slice": ["retrieved_ids"]})(folder)
+    found = ragtriage.compare(folder, folder, write=False)
+    assert "retrieved_ids" not in found.deltas["slice"].to_list()
+
+
 def test_a_case_table_without_cases_is_none_of_ours(folder: Path) -> None:
     pl.DataFrame({"x": [1, 2]}).write_parquet(folder / "cases" / "part-00000.parquet")
-    with pytest.raises(InputError, match="cases/ has no case_id"):
+    with pytest.raises(InputError, match="cases/ has no case_id, question"):
         open_run(str(folder))
 
 

@@ -52,11 +52,11 @@ class Changes:
         """How many did."""
         return int(self.regressed.sum())
 
-    def add(self, found: Scores) -> None:
-        """Take in one metric."""
+    def add(self, found: Scores, excused: pl.Series) -> None:
+        """Take in one metric; `excused`: pairs on which it is no loss that its score is gone."""
         self._changed |= found.raw_changed
-        self._worse |= found.worse() | found.lost()
-        self._better |= found.better()
+        self._worse |= found.worse_at_all() | (found.lost() & ~excused)
+        self._better |= found.better_at_all()
 
     def counts(self) -> dict[str, int]:
         """Cases of each kind, kinds without a case included."""

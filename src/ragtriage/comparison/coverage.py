@@ -11,6 +11,7 @@ import polars as pl
 from ragtriage.comparison.deltas import Scores
 from ragtriage.comparison.pairing import Pairs
 from ragtriage.metrics.registry import Column
+from ragtriage.read.runs import StoredRun
 
 _NAMED = 3
 
@@ -37,12 +38,7 @@ class LostTogether:
 
 
 def coverage(found: Scores, excused: pl.Series, pairs: Pairs, examples: int) -> Lost | None:
-    """Scored cases that the candidate lost, if any.
-
-    `excused`: pairs whose metric is emptied by a right abstention: nothing to measure is left.
-    """
-    if found.column.metric.by_choice:
-        return None
+    """Scored cases that the candidate lost, if any; `excused`: pairs whose loss is none."""
     lost = found.lost() & ~excused
     n = int(lost.sum())
     if not n:
@@ -55,6 +51,48 @@ def coverage(found: Scores, excused: pl.Series, pairs: Pairs, examples: int) -> 
         case_ids=pairs.ids.filter(lost).sort().head(examples).to_list(),
         which=hashlib.sha256(lost.arg_true().to_numpy().tobytes()).digest(),
     )
+
+
+@dataclass(frozen=True)
+class Excuses:
+    """When a score that is gone is no loss: nothing stopped being observed.
+
+    `right`: pairs whose candidate rightly abstains.
+    """
+
+    base: StoredRun
+    candidate: StoredRun
+    pairs: Pairs
+    right: pl.Series
+
+    def of(self, found: Scores) -> pl.Series:
+        """Pairs on which losing this metric's score is excused."""
+        metric = found.column.metric
+        if metric.by_choice:
+            return self._all(value=True)
+        if not found.lost().any():
+            return self._all(value=False)
+        if metric.parts:
+            return self._undecided(metric.parts)
+        if metric.kind == "ratio":
+            return self._emptied(found)
+        return self._all(value=False)
+
+    def _emptied(self, found: Scores) -> pl.Series:
+        """Right abstentions that left the metric nothing to divide by; observed all the same."""
+        left = self.pairs.of_candidate(self.candidate, found.column.denominator)
+        return self.right & (left == 0).fill_null(value=False)
+
+    def _undecided(self, parts: list[str]) -> pl.Series:
+        """A part that decided got better, and no part lost its own score: those tell of losses."""
+        kept = self._all(value=True)
+        for part in parts:
+            one, other = self.pairs.both(self.base, self.candidate, part)
+            kept &= ~(one.is_not_null() & other.is_null())
+        return kept
+
+    def _all(self, *, value: bool) -> pl.Series:
+        return pl.repeat(value, len(self.pairs.ids), dtype=pl.Boolean, eager=True)
 
 
 def together(losses: Sequence[Lost]) -> list[LostTogether]:

@@ -21,6 +21,8 @@ from ragtriage.read.runs import StoredRun
 from ragtriage.schemas.comparison import Deltas
 from ragtriage.schemas.inputs import dtypes
 
+# Larger than any sum's rounding, smaller than what one more passage could bring.
+ROUNDING = 1e-12
 DELTAS_SCHEMA = {name: dtype for name, dtype in dtypes(Deltas).items() if name != "run_id"}
 
 
@@ -28,17 +30,27 @@ DELTAS_SCHEMA = {name: dtype for name, dtype in dtypes(Deltas).items() if name !
 class Scores:
     """One metric on every pair: both values where the case is scored, null elsewhere.
 
-    `raw_changed`: the values differ, counts on cases that failed included.
+    `raw_changed`: the values differ, counts on cases that failed included. `raw`: both values
+    with these; None where the metric has none.
     """
 
     column: Column
     base: pl.Series
     candidate: pl.Series
     raw_changed: pl.Series
+    raw: tuple[pl.Series, pl.Series] | None = None
 
     def better(self) -> pl.Series:
         """The candidate's value is the better one; false without a direction."""
         return self._beats(self.candidate, self.base)
+
+    def better_at_all(self) -> pl.Series:
+        """The same, cases that failed included: a leak is told of them too."""
+        return self.better() if self.raw is None else self._beats(self.raw[1], self.raw[0])
+
+    def worse_at_all(self) -> pl.Series:
+        """The base's value is the better one, cases that failed included."""
+        return self.worse() if self.raw is None else self._beats(*self.raw)
 
     def worse(self) -> pl.Series:
         """The base's value is the better one; false without a direction."""
@@ -66,13 +78,35 @@ def scores(
 
     `scored`: whether each pair's case was run and settled, in the base run and the candidate.
     """
-    values = pairs.blocks(base, candidate, [column.name for column in columns])
-    for column, found in zip(columns, values, strict=True):
-        one, other = found
+    for column, one, other in metric_values(base, candidate, pairs, columns):
         changed = one.ne_missing(other)
-        if column.metric.unscored:
-            one, other = one.set(~scored[0], None), other.set(~scored[1], None)
-        yield Scores(column, one, other, changed)
+        if not column.metric.unscored:
+            yield Scores(column, one, other, changed)
+            continue
+        masked = one.set(~scored[0], None), other.set(~scored[1], None)
+        yield Scores(column, *masked, changed, (one, other))
+
+
+def metric_values(
+    base: StoredRun, candidate: StoredRun, pairs: Pairs, columns: list[Column]
+) -> Iterator[tuple[Column, pl.Series, pl.Series]]:
+    """Each metric's values in both runs; two that differ by rounding alone are one value.
+
+    Evidence at other ranks can come to the same fraction by another sum: 0.525 and
+    0.5249999999999999 are no difference between systems.
+    """
+    values = pairs.blocks(base, candidate, [column.name for column in columns])
+    for column, (one, other) in zip(columns, values, strict=True):
+        yield column, one, _without_rounding(one, other)
+
+
+def _without_rounding(one: pl.Series, other: pl.Series) -> pl.Series:
+    """The candidate's values, with the base's in place of those that only rounding sets apart."""
+    if not one.dtype.is_float():
+        return other
+    near = ((other - one).abs() <= ROUNDING) & (one != other)
+    near = near.fill_null(value=False)
+    return other.zip_with(~near, one) if near.any() else other
 
 
 def sums_of(found: Scores, codes: pl.Series) -> pl.DataFrame:

@@ -12,7 +12,7 @@ from ragtriage.comparison.deltas import Scores
 from ragtriage.comparison.intervals import cluster_bootstrap
 from ragtriage.comparison.significance import Test, holm, resolution, sign_flip
 from ragtriage.comparison.slices import Cells
-from ragtriage.comparison.units import ONE, units
+from ragtriage.comparison.units import units
 from ragtriage.errors import UsageError, nearest
 from ragtriage.metrics.registry import Column
 
@@ -54,10 +54,14 @@ class Family:
     interval_rows: list[dict[str, Any]] = field(default_factory=list)
     tests: list[Test] = field(default_factory=list)
 
-    def add(self, found: Scores, cells: Cells, unit: pl.Series) -> None:
-        """Test one metric in every slice asked for, if it is in the family."""
+    def add(self, found: Scores, cells: Cells, unit: pl.Series, told: list[dict[str, Any]]) -> None:
+        """Test one metric in every slice asked for, if it is in the family.
+
+        `told`: its rows among the deltas, whose differences stand beside the intervals.
+        """
         if found.column not in self.columns:
             return
+        deltas = {(row["slice"], row["slice_value"]): row["delta"] for row in told}
         for name, value in [("all", "all"), *cells.values(self.slices)]:
             key = {
                 "slice": name,
@@ -72,10 +76,9 @@ class Family:
                 self.tests.append(test)
                 self.rows.append(key | vars(test))
             if self.intervals:
-                n = members.n_cases
-                delta = members.total / ONE / n if n else None
                 interval = cluster_bootstrap(members, self.seed, label)
-                self.interval_rows.append(key | {"delta": delta} | vars(interval))
+                delta = {"delta": deltas.get((name, value))}
+                self.interval_rows.append(key | delta | vars(interval))
 
     def tested(self) -> list[dict[str, Any]]:
         """The tests with their corrected p values."""

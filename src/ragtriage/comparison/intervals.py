@@ -12,6 +12,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
+from ragtriage.comparison.significance import SAME
 from ragtriage.comparison.units import ONE, Units
 
 SAMPLES = 9_999
@@ -58,7 +59,7 @@ def _undefined(units: Units) -> str | None:
     if units.n_units == 1:
         return "one case or group: nothing to draw from"
     if units.n_differing == 0:
-        return "no difference: every case has the same value in both runs"
+        return SAME
     return None
 
 

@@ -20,7 +20,7 @@ EXACT_UP_TO = 20
 SAMPLES = 9_999
 LEVEL = 0.05
 _BLOCK = 4_000_000
-_SAME = "no difference"
+SAME = "no difference: every case, or group as a whole, comes to the same in both runs"
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ def _undefined(units: Units) -> str | None:
     if units.n_units == 1:
         return "not tested: one group holds every case"
     if units.n_differing == 0:
-        return f"{_SAME}: every case has the same value in both runs"
+        return SAME
     return None
 
 
@@ -114,8 +114,11 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
 def resolution(tests: Sequence[Test]) -> str:
     """One sentence: what this set can and cannot resolve."""
     defined = [test for test in tests if test.p is not None]
-    if tests and all((test.note or "").startswith(_SAME) for test in tests):
-        return "No case differs in any member of the family: there is nothing to test."
+    if tests and all(test.note == SAME for test in tests):
+        return (
+            "No case, or group as a whole, differs in any member of the family: "
+            "there is nothing to test."
+        )
     if not defined:
         return (
             "No member of the family could be tested: this set resolves nothing, "
@@ -129,8 +132,15 @@ def resolution(tests: Sequence[Test]) -> str:
         f"At most {most:,} units differ, so that the smallest p is {_shown(smallest)}, or "
         f"{_shown(corrected)} as the most extreme of {family}"
     )
+    needed = 1 + math.ceil(math.log2(len(defined) / LEVEL))
+    if corrected > LEVEL and most >= needed:
+        return (
+            f"No p is below {_shown(smallest)}, as {SAMPLES:,} patterns are drawn where over "
+            f"{EXACT_UP_TO} units differ; that is {_shown(corrected)} as the most extreme of "
+            f"{family}: the family is too large to resolve any difference at {LEVEL:g}; name "
+            "fewer metrics (--test-metric) or slices."
+        )
     if corrected > LEVEL:
-        needed = 1 + math.ceil(math.log2(len(defined) / LEVEL))
         return (
             f"{basis}: this set cannot resolve any difference at {LEVEL:g}; "
             f"at least {needed} differing units would be needed, all to one side."

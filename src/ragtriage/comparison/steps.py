@@ -9,8 +9,8 @@ import polars as pl
 
 from ragtriage.comparison import comparability, gates
 from ragtriage.comparison.changes import Changes
-from ragtriage.comparison.coverage import Lost, coverage
-from ragtriage.comparison.deltas import Scores, delta_rows, in_order, scores, sums_of
+from ragtriage.comparison.coverage import Excuses, Lost, coverage
+from ragtriage.comparison.deltas import delta_rows, in_order, scores, sums_of
 from ragtriage.comparison.family import Family, chosen_columns
 from ragtriage.comparison.pairing import Pairs, pair
 from ragtriage.comparison.request import CompareRequest
@@ -20,7 +20,9 @@ from ragtriage.comparison.table import ChangedTable
 from ragtriage.comparison.units import group_codes
 from ragtriage.gates import Gate
 from ragtriage.metrics import Column, columns_for
+from ragtriage.read.run_tables import check_types
 from ragtriage.read.runs import StoredRun
+from ragtriage.request import SLICEABLE
 from ragtriage.schemas import comparison as tables
 from ragtriage.schemas.inputs import dtypes
 from ragtriage.schemas.texts import NO_TEXT, TEXT_FIELDS
@@ -78,21 +80,25 @@ def _plan(base: StoredRun, candidate: StoredRun, request: CompareRequest) -> Pla
         if column.metric.observed(fields)
         and all(column.name in run.columns for run in (base, candidate))
     ]
+    for run in (base, candidate):
+        for column in columns:
+            check_types(run.types, column.schema, f"run {run.run_id}")
     extra = _extra(request, [base, candidate])
     return Plan(columns, extra, parsed, chosen_columns(columns, request.test_metric))
 
 
 def _absent(base: StoredRun, candidate: StoredRun) -> list[str]:
-    """Metrics at common cutoffs that one run's table lacks: written by another version."""
+    """Labels, and metrics at common cutoffs, that a run's table lacks: of another version."""
     cutoffs = [k for k in base.manifest["cutoffs"] if k in candidate.manifest["cutoffs"]]
-    names = [column.name for column in columns_for(cutoffs)]
+    names = [*comparability.LABELS, *(column.name for column in columns_for(cutoffs))]
     return [name for name in names if name not in base.columns & candidate.columns]
 
 
 def _extra(request: CompareRequest, runs: list[StoredRun]) -> tuple[str, ...]:
     """Slices beyond the standard ones: asked for here, or when a run was evaluated."""
     asked = [name for run in runs for name in run.manifest["config"].get("slice") or ()]
-    names = dict.fromkeys((*request.slice, *request.evaluate.slice, *asked))
+    known = [name for name in asked if name in SLICEABLE]
+    names = dict.fromkeys((*request.slice, *request.evaluate.slice, *known))
     hidden = TEXT_FIELDS if request.no_text else ()
     return tuple(name for name in names if name not in (*STANDARD_SLICES, *hidden))
 
@@ -159,19 +165,21 @@ class _Comparison:
     def _deltas(self) -> pl.DataFrame:
         """Each metric in turn: its sums, what it changed, its tests."""
         scored = [_scored(self._pairs, run, side) for side, run in self._sides()]
-        right = self._right_abstentions()
+        excuses = Excuses(self._base, self._candidate, self._pairs, self._right_abstentions())
         unit = self._units()
         rows: list[dict[str, Any]] = []
         in_turn = scores(
             self._base, self._candidate, self._pairs, self._plan.columns, (scored[0], scored[1])
         )
         for found in in_turn:
-            rows += delta_rows(found.column, sums_of(found, self._cells.codes), self._cells)
-            self._changes.add(found)
-            lost = coverage(found, self._emptied(found, right), self._pairs, NAMED)
+            told = delta_rows(found.column, sums_of(found, self._cells.codes), self._cells)
+            rows += told
+            excused = excuses.of(found)
+            self._changes.add(found, excused)
+            lost = coverage(found, excused, self._pairs, NAMED)
             self._coverage += [lost] if lost else []
             if unit is not None:
-                self._family.add(found, self._cells, unit)
+                self._family.add(found, self._cells, unit, told)
         return in_order(rows, self._cells)
 
     def _sides(self) -> list[tuple[str, StoredRun]]:
@@ -182,13 +190,6 @@ class _Comparison:
         answerable = self._pairs.of_candidate(self._candidate, "answerable")
         passes = self._changes.stages["candidate_stage"] == PASS
         return passes & ~answerable.fill_null(value=True)
-
-    def _emptied(self, found: Scores, right: pl.Series) -> pl.Series:
-        """Right abstentions that left the metric nothing to divide by; observed all the same."""
-        if found.column.metric.kind != "ratio" or not (found.lost() & right).any():
-            return pl.repeat(False, len(right), dtype=pl.Boolean, eager=True)
-        left = self._pairs.of_candidate(self._candidate, found.column.denominator)
-        return right & (left == 0).fill_null(value=False)
 
     def _units(self) -> pl.Series | None:
         if not (self._request.test or self._request.intervals):

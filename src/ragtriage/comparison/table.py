@@ -12,6 +12,7 @@ from functools import cached_property
 import polars as pl
 
 from ragtriage.comparison.changes import STAGE_FIELDS, Changes
+from ragtriage.comparison.deltas import metric_values
 from ragtriage.comparison.ledger import moves
 from ragtriage.metrics.registry import Column
 from ragtriage.read.runs import StoredRun
@@ -81,9 +82,8 @@ class ChangedTable:
     def _metrics(self, rows: pl.Series) -> pl.DataFrame:
         changes = self.changes
         found = []
-        names = [column.name for column in self.columns]
-        values = changes.pairs.blocks(changes.base, changes.candidate, names)
-        for column, (one, other) in zip(self.columns, values, strict=True):
+        values = metric_values(changes.base, changes.candidate, changes.pairs, self.columns)
+        for column, one, other in values:
             found += [
                 one.gather(rows).alias(f"{column.name}_base"),
                 other.gather(rows).alias(f"{column.name}_candidate"),

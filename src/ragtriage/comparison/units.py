@@ -92,8 +92,15 @@ def units(found: Scores, unit: pl.Series, chosen: pl.Series) -> Units:
     kinds = (
         frame.group_by("unit")
         .agg(sums=steps.sum(), cases=pl.len().cast(pl.Int64))
+        .with_columns(sums=_without_rounding())
         .group_by("sums", "cases")
         .agg(counts=pl.len().cast(pl.Int64))
         .sort("sums", "cases")
     )
     return Units(*(kinds[name].to_numpy() for name in ("sums", "cases", "counts")))
+
+
+def _without_rounding() -> pl.Expr:
+    """0 where rounding alone is left: 1/3 + 1/3 - 2/3 is a step, and no difference."""
+    sums, cases = pl.col("sums"), pl.col("cases")
+    return pl.when(sums.abs() > cases).then(sums).otherwise(0)

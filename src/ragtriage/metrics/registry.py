@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cache
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, cast
 
 import polars as pl
 
@@ -72,6 +72,14 @@ class Metric:
     def about(self) -> str:
         """The first line of its docstring."""
         return (self.formula.__doc__ or "").strip().split("\n", 1)[0]
+
+    @property
+    def parts(self) -> list[str]:
+        """Metrics it is built on: none for most."""
+        if self.cutoff != "uncut" or self.kind == "ratio":
+            return []
+        formula = cast("pl.Expr", self.formula())
+        return [name for name in formula.meta.root_names() if name in REGISTRY]
 
     def observed(self, fields: AbstractSet[str]) -> bool:
         """Do these fields of a file suffice to report it?"""

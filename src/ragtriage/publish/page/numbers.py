@@ -71,7 +71,8 @@ def _metric_table(
 
 def _metric(told: wording.MetricLine, report: Report, wide: list[str], *, asked: bool) -> Html:
     row = told.row
-    about = tag("small", line(report["definitions"].get(row["metric"], ""), 200))
+    definition = report["definitions"].get(row["metric"], "").replace("`", "")
+    about = tag("small", line(definition, 200))
     note = NOTHING
     if row["metric"] == "answer_match":
         by = line(report["run"]["normalizer"], 200)
