@@ -1,7 +1,8 @@
 """Which fields hold what people or systems wrote, as against IDs, labels, names and numbers.
 
 What `--no-text` leaves out of every output. A field that may hold a question, an answer or a
-part of one is text; names of fields, splits, tags, groups, reviewers and files are not.
+part of one is text; names of fields, splits, tags, groups, reviewers and files are not. A key of a
+record that does not read as the name of a field is left out too.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ from ragtriage.schemas.results import SCHEMA_VERSION
 from ragtriage.schemas.texts import NO_TEXT
 from ragtriage.tally import SHOWN_CASES, FileLines, Tally
 from ragtriage.version import __version__
-from ragtriage.without_text import config_without_text
+from ragtriage.without_text import config_without_text, names_without_text
 
 
 @dataclass
@@ -116,6 +116,12 @@ class Outcome:
         named = {role: self.request.preset_for(role) for role in sorted(roles)}
         return {role: name for role, name in named.items() if name is not None}
 
+    @property
+    def dropped(self) -> dict[str, int]:
+        """Keys that were set aside, and in how many records."""
+        dropped = self.given.dropped
+        return names_without_text(dropped) if self.request.no_text else dropped
+
     def _preset_names(self) -> str:
         return ", ".join(dict.fromkeys(self.presets.values()))
 
@@ -127,11 +133,9 @@ class Outcome:
         if self.request.no_text:
             notes.append(NO_TEXT)
         # What readers leave out beside fields stands in brackets.
-        beside = {name for name in self.given.dropped if name[:1] == "(" and name[-1:] == ")"}
-        notes += [
-            f"set aside: {name[1:-1]} ({self.given.dropped[name]:,})" for name in sorted(beside)
-        ]
-        fields = {name: n for name, n in self.given.dropped.items() if name not in beside}
+        beside = {name for name in self.dropped if name[:1] == "(" and name[-1:] == ")"}
+        notes += [f"set aside: {name[1:-1]} ({self.dropped[name]:,})" for name in sorted(beside)]
+        fields = {name: n for name, n in self.dropped.items() if name not in beside}
         why = "--extra ignore" if not self.presets else f"--from {self._preset_names()}"
         notes += unknown_fields(fields, why)
         if self.request.system is not None:
@@ -194,7 +198,7 @@ def manifest(outcome: Outcome, status: str, timings: dict[str, float]) -> dict[s
         "presets": outcome.presets,
         "system": request.system,
         "fields": sorted(outcome.given.fields),
-        "dropped": outcome.given.dropped,
+        "dropped": outcome.dropped,
         "about": outcome.about,
         "inputs": run["inputs"],
         "lines": run["lines"],
