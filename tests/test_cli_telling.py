@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -320,3 +321,30 @@ def test_markdown_of_several_reports_fits_one_comment(
     shown = cli("evaluate", *given)
     assert shown.out.count("**System:**") == 6
     assert COMMENT / 2 < utf16(shown.out) <= COMMENT
+
+
+@pytest.mark.parametrize("shown", ["table", "markdown"])
+@pytest.mark.parametrize("command", ["evaluate", "agreement", "leakage"])
+def test_without_writing_no_file_is_said_to_hold_what_is_set_aside(
+    cli: Command, tmp_path: Path, command: str, shown: str
+) -> None:
+    good: dict[str, object] = {"case_id": "c", "question": "q", "split": "test"}
+    if command == "evaluate":
+        good |= {"required_ids": ["a"], "retrieved_ids": ["b"]}
+    if command == "agreement":
+        good = {"case_id": "c", "reviewer": "ann", "kind": "human", "label": True}
+    source = tmp_path / "in.jsonl"
+    bad = good | {"case_id": " spaced"}
+    many = [good | {"case_id": f"c{n}"} for n in range(60)]
+    if command == "leakage":
+        many[0] |= {"split": "train", "question": "another question altogether"}
+    source.write_text("\n".join(map(json.dumps, [*many, bad])) + "\n", encoding="utf-8")
+    how = ("--on-invalid", "quarantine", "--format", shown)
+    told = cli(command, str(source), "--no-write", *how)
+    assert "1 line set aside: not in these numbers" in told.out
+    assert "rejects/" not in told.out
+    if command == "evaluate":
+        assert ".parquet" not in told.out
+    kept = cli(command, str(source), "--out", str(tmp_path / "out"), *how)
+    assert "set aside in" in kept.out
+    assert "rejects/" in kept.out

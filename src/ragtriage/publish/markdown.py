@@ -101,7 +101,8 @@ def _cases(report: Report) -> Part:
     k = report["run"]["cutoffs"][0]
     total = report["run"]["n_cases"] - report["run"]["n_pass"]
     rest = total - len(failing)
-    more = f"{wording.count(rest, 'more case')} did not pass; every case is in `cases/*.parquet`."
+    where = "; every case is in `cases/*.parquet`" if report["run"]["written"] else ""
+    more = f"{wording.count(rest, 'more case')} did not pass{where}."
     shown = [markdown_case.block(n, case, k) for n, case in enumerate(failing, 1)]
     heading = "## Cases that did not pass" + (f"\n\n{more}" if rest > 0 else "")
     return Part(heading, shown or ["None."], noun="case", first=True)
@@ -171,7 +172,8 @@ def _slices(report: Report) -> list[str]:
             )
             for line in shown
         ]
-        parts += [table(head, rows), f"{rest} in `summary.parquet`." if rest else ""]
+        where = " in `summary.parquet`" if report["run"]["written"] else ""
+        parts += [table(head, rows), f"{rest}{where}." if rest else ""]
     return ["## Slices", _aside(report), *parts] if parts else []
 
 

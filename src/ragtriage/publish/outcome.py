@@ -96,6 +96,7 @@ class Outcome:
             normalizer=request.normalizer,
             on_invalid=request.on_invalid,
             no_text=request.no_text,
+            written=request.write,
             n_cases=self.n_cases,
             n_not_run=self.n_not_run,
             n_pass=tally.n_pass,

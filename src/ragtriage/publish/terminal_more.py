@@ -35,7 +35,8 @@ def show(console: Console, report: Report, timings: dict[str, float]) -> None:
         else:
             _stacked(console, name, columns, shown)
         if rest:
-            console.print(Text(f"{rest} in summary.parquet"))
+            where = " in summary.parquet" if report["run"]["written"] else ""
+            console.print(Text(f"{rest}{where}"))
     _findings(console, report)
     _inputs(console, report)
     steps = [[text(step), Text(f"{seconds:.3f}")] for step, seconds in timings.items()]

@@ -16,6 +16,7 @@ from ragtriage.publish.terminal_parts import (
     SOFT,
     WARN,
     captured,
+    notice,
     print_table,
 )
 
@@ -48,8 +49,8 @@ def _more(console: Console, n: int, table: str) -> None:
 def _head(console: Console, report: doc.AgreementReport) -> None:
     disputed = report["items"][0]["disputed"]
     console.print(sentence(wording.verdict(report), BAD if disputed else HEAD))
-    for notice in wording.notices(report):
-        console.print(Text("! ", WARN).append_text(sentence(notice)))
+    for told in wording.notices(report):
+        notice(console, told)
     facts = ", ".join(f"{name} {text}" for name, text in wording.facts(report))
     console.print(sentence(facts, SOFT))
 

@@ -26,6 +26,7 @@ from ragtriage.publish.terminal_parts import (
     captured,
     failed_gates,
     gate_lines,
+    notice,
     print_table,
     sentence,
     text,
@@ -75,8 +76,8 @@ def _head(console: Console, report: ComparisonReport) -> None:
     regressed = report["changed"]["regressed"]
     console.print(sentence(words.verdict(report), BAD if regressed else HEAD))
     gate_lines(console, report["gates"])
-    for notice in words.notices(report):
-        console.print(Text("! ", WARN).append_text(sentence(notice)))
+    for told in words.notices(report):
+        notice(console, told)
     facts = Text()
     for name, value in words.facts(report):
         facts.append("; " if facts else "").append_text(text(f"{name} ", SOFT))

@@ -70,6 +70,7 @@ class LeakageOutcome(Look):
             schema_version=SCHEMA_VERSION,
             started=self.started,
             on_invalid=request.on_invalid,
+            written=request.write,
             threshold=request.threshold,
             min_answer_length=request.min_answer_length,
             max=request.max,

@@ -13,8 +13,8 @@ from ragtriage.publish.terminal_parts import (
     GOOD,
     HEAD,
     SOFT,
-    WARN,
     captured,
+    notice,
     print_table,
     sentence,
 )
@@ -37,8 +37,8 @@ def render(report: doc.LeakageReport, *, color: bool, width: int) -> str:
 def _head(console: Console, report: doc.LeakageReport) -> None:
     bad = report["run"]["status"] == "failed"
     console.print(sentence(wording.verdict(report), BAD if bad else GOOD))
-    for notice in wording.notices(report):
-        console.print(Text("! ", WARN).append_text(sentence(notice)))
+    for told in wording.notices(report):
+        notice(console, told)
     facts = "; ".join(f"{name} {text}" for name, text in wording.facts(report))
     console.print(sentence(facts, SOFT))
 

@@ -47,7 +47,8 @@ def notices(report: doc.LeakageReport) -> list[str]:
     told = []
     if run["lines"]["set_aside"]:
         aside = count(run["lines"]["set_aside"], "line")
-        told.append(f"{aside} set aside in rejects/: not in these numbers")
+        where = " in rejects/" if run["written"] else ""
+        told.append(f"{aside} set aside{where}: not in these numbers")
     if 0 < run["n_findings"] <= run["max"]:
         told.append(f"{run['max']:,} allowed (--max): passed all the same")
     if search and search["skipped"]:
