@@ -45,6 +45,16 @@ def ids(items: Sequence[str], joint: str = ", ", limit: int = HTML_LIMIT) -> Htm
     return join([join(shown, joint), f" and {rest:,} more" if rest else None])
 
 
+def with_code(text: str, limit: int = HTML_LIMIT) -> Html:
+    """A sentence of ours whose names in backticks are code."""
+    parts = text.split("`")
+    if len(parts) % 2 == 0:
+        return line(text, limit)
+    return join(
+        tag("code", line(p, limit)) if n % 2 else line(p, limit) for n, p in enumerate(parts)
+    )
+
+
 def breakable(name: str) -> Html:
     """A name that may be broken after an underscore or an @."""
     return Html(escaped(name).replace("_", "_<wbr>").replace("@", "<wbr>@"))
