@@ -216,6 +216,12 @@ def test_a_comparison_leaves_texts_out(cli: Command, tmp_path: Path) -> None:
                    str(told), "--format", format_)  # fmt: skip
         assert done.code == 1, done.err
         holds_no_mark([done.out, done.err], told)
+    pages = [file.read_text("utf-8") for file in told.rglob("report.html")]
+    assert pages
+    for page in pages:
+        assert "left out (--no-text)</p>" in page
+        assert "none recorded" not in page
+        assert "the same in both" not in page
     done = cli("compare", base, candidate, "--no-text", "--out", str(tmp_path / "inputs"))
     holds_no_mark([done.out, done.err], tmp_path / "inputs")
     done = cli("evaluate", candidate, "--baseline", str(out / "base"), "--no-text", "--out",
@@ -354,4 +360,7 @@ def test_the_report_says_that_texts_are_left_out_and_not_that_there_are_none(
     assert page.count("left out (--no-text)</p>") == 2 * len(VALID)
     assert "none recorded" not in page
     assert "not recorded</p>" not in page
-    assert "texts are left out (`--no-text`)" in (run.folder / "report.md").read_text("utf-8")
+    told = (run.folder / "report.md").read_text("utf-8")
+    assert "texts are left out (`--no-text`)" in told
+    assert "- Answer, not labelled: left out (`--no-text`)" in told
+    assert "none recorded" not in told

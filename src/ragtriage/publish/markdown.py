@@ -103,7 +103,8 @@ def _cases(report: Report) -> Part:
     rest = total - len(failing)
     where = "; every case is in `cases/*.parquet`" if report["run"]["written"] else ""
     more = f"{wording.count(rest, 'more case')} did not pass{where}."
-    shown = [markdown_case.block(n, case, k) for n, case in enumerate(failing, 1)]
+    hidden = report["run"]["no_text"]
+    shown = [markdown_case.block(n, case, k, no_text=hidden) for n, case in enumerate(failing, 1)]
     heading = "## Cases that did not pass" + (f"\n\n{more}" if rest > 0 else "")
     return Part(heading, shown or ["None."], noun="case", first=True)
 
