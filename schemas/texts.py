@@ -34,7 +34,11 @@ WITHOUT_TEXT: dict[str, dict[str, str]] = {
         "claims": "each `text` null with `--no-text`",
     },
     "claims": {"text": "always with `--no-text`"},
-    "rejects": {"message": "with `--no-text` the rule's own words", "raw": "with `--no-text`"},
+    "rejects": {
+        "field": "with `--no-text` `key left out` for an unknown key that reads as no field's name",
+        "message": "with `--no-text` the rule's own words",
+        "raw": "with `--no-text`",
+    },
     "agreement/disagreements": {"labels": _VOICES, "adjudications": _VOICES},
     "agreement/judge-disagreements": {
         "judge_note": "always with `--no-text`",

@@ -13,6 +13,7 @@ from ragtriage.publish.document import Report
 from ragtriage.publish.escape import code, first, prose
 from ragtriage.publish.fitting import COMMENT, Measure, Part, fitted, utf16
 from ragtriage.publish.markdown_parts import bullets, ids, table
+from ragtriage.publish.slice_words import most_broken
 
 CASES = 20
 ROWS = 20
@@ -162,7 +163,7 @@ def _abstention(report: Report) -> list[str]:
 def _slices(report: Report) -> list[str]:
     parts: list[str] = []
     for name, (columns, lines) in wording.slices(report).items():
-        shown, rest = first(lines, ROWS)
+        shown, rest = most_broken(lines, ROWS)
         head = [code(name), "Passed>", *(f"{code(column)}>" for column in columns), "Did not pass"]
         rows = [
             (
@@ -173,7 +174,7 @@ def _slices(report: Report) -> list[str]:
             )
             for line in shown
         ]
-        where = " in `summary.parquet`" if report["run"]["written"] else ""
+        where = " in `summary.parquet`" if report["run"]["written"] else " left out"
         parts += [table(head, rows), f"{rest}{where}." if rest else ""]
     return ["## Slices", _aside(report), *parts] if parts else []
 

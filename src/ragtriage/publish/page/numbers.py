@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from ragtriage.metrics import REGISTRY
 from ragtriage.publish import wording
 from ragtriage.publish.document import AbstentionRow, NotObserved, Report
-from ragtriage.publish.escape import first
 from ragtriage.publish.page.markup import NOTHING, Html, join, tag
 from ragtriage.publish.page.parts import (
     ROWS,
@@ -21,6 +20,7 @@ from ragtriage.publish.page.parts import (
     table,
 )
 from ragtriage.publish.page.texts import breakable, ids, line, with_code
+from ragtriage.publish.slice_words import counts, most_broken
 
 # How far a mean is from the best there is, from which on a cell is one shade warmer.
 _SHADES = (0.05, 0.15, 0.3, 0.5)
@@ -152,7 +152,7 @@ def _legend() -> list[str]:
 
 
 def _slice(name: str, columns: list[str], lines: list[wording.SliceLine]) -> Html:
-    shown, rest = first(lines, ROWS)
+    shown, rest = most_broken(lines, ROWS)
     titles = [_sortable(name, kind=None), _sortable("passed"), *map(_sortable, columns)]
     rows = [_slice_row(columns, told) for told in shown]
     kind = "slices sortable many" if len(columns) >= _MANY else "slices sortable"
@@ -172,8 +172,8 @@ def _sortable(name: str, kind: str | None = "num") -> Html:
 
 def _slice_row(columns: list[str], told: wording.SliceLine) -> Html:
     mix = tag("small", told.mix) if told.mix else NOTHING
-    passed, _, of = told.passed.replace(",", "").partition(" of ")
-    share = int(passed) / int(of) if int(of) else None
+    passed, of = counts(told)
+    share = passed / of if of else None
     cells = [
         _cell(column, mean, over) for column, (mean, over) in zip(columns, told.cells, strict=True)
     ]
