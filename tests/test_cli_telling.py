@@ -348,3 +348,15 @@ def test_without_writing_no_file_is_said_to_hold_what_is_set_aside(
     kept = cli(command, str(source), "--out", str(tmp_path / "out"), *how)
     assert "set aside in" in kept.out
     assert "rejects/" in kept.out
+
+
+def test_without_writing_a_trace_left_out_is_listed_nowhere(cli: Command, tmp_path: Path) -> None:
+    cases, traces = tmp_path / "cases.jsonl", tmp_path / "traces.jsonl"
+    cases.write_text('{"case_id": "c", "required_ids": ["a"]}\n', encoding="utf-8")
+    rows = ({"case_id": name, "retrieved_ids": ["a"]} for name in ("c", "unknown"))
+    traces.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    given = ("--cases", str(cases), "--trace", str(traces), "--unknown-trace", "ignore")
+    told = cli("evaluate", *given, "--no-write")
+    assert "traces of unknown cases left out: 1\n" in told.err
+    kept = cli("evaluate", *given, "--out", str(tmp_path / "out"))
+    assert "traces of unknown cases left out: 1 (listed in rejects/)" in kept.err
