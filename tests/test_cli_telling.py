@@ -360,3 +360,45 @@ def test_without_writing_a_trace_left_out_is_listed_nowhere(cli: Command, tmp_pa
     assert "traces of unknown cases left out: 1\n" in told.err
     kept = cli("evaluate", *given, "--out", str(tmp_path / "out"))
     assert "traces of unknown cases left out: 1 (listed in rejects/)" in kept.err
+
+
+def test_without_writing_no_look_at_many_records_names_a_file(cli: Command, tmp_path: Path) -> None:
+    people = [f"p{n:02}" for n in range(12)]
+    votes = [
+        {"case_id": f"c{case}", "reviewer": name, "kind": "human", "label": (case + n) % 2 == 0}
+        for case in range(120)
+        for n, name in enumerate(people)
+    ]
+    same = [
+        {"case_id": f"{split}{n}", "question": f"where is reading room number {n} now",
+         "split": split}
+        for n in range(120)
+        for split in ("train", "test")
+    ]  # fmt: skip
+    for command, records in (("agreement", votes), ("leakage", same)):
+        source = tmp_path / f"{command}.jsonl"
+        source.write_text("".join(json.dumps(row) + "\n" for row in records), encoding="utf-8")
+        for shown in ("table", "markdown"):
+            told = cli(command, str(source), "--no-write", "--format", shown)
+            assert "left out" in told.out
+            assert ".parquet" not in told.out
+            kept = cli(command, str(source), "--out", str(tmp_path / "out"), "--format", shown)
+            assert ".parquet" in kept.out
+
+
+def test_a_comparison_that_is_not_written_names_no_file(cli: Command, tmp_path: Path) -> None:
+    sources = []
+    for found in ("a", "b"):
+        rows = [
+            {"case_id": f"c{n}", "tags": [f"t{n}"], "required_ids": ["a"], "retrieved_ids": [found]}
+            for n in range(130)
+        ]
+        sources.append(tmp_path / f"{found}.jsonl")
+        sources[-1].write_text("".join(json.dumps(r) + "\n" for r in rows), encoding="utf-8")
+    given = ("compare", *map(str, sources), "--out", str(tmp_path / "out"))
+    for shown in ("table", "markdown"):
+        told = cli(*given, "--no-write", "--format", shown)
+        assert "left out" in told.out
+        assert ".parquet" not in told.out
+        assert "in the report" not in told.out
+    assert ".parquet" in cli(*given, "--format", "markdown").out

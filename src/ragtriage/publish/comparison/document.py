@@ -33,6 +33,7 @@ class ComparisonEntry(TypedDict):
     cutoffs: list[int]
     normalizer: str
     allow: list[str]
+    written: bool
     n_paired: int
     n_changed: int
     notes: list[str]

@@ -83,6 +83,7 @@ def _entry(result: Result, started: str) -> ComparisonEntry:
         cutoffs=[k for k in base["cutoffs"] if k in candidate["cutoffs"]],
         normalizer=base["normalizer"],
         allow=sorted(result.request.allow),
+        written=result.request.write,
         n_paired=result.n_paired,
         n_changed=result.cases.height,
         notes=result.notes,

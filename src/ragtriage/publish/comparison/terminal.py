@@ -16,6 +16,7 @@ from ragtriage.publish import wording
 from ragtriage.publish.comparison import evidence, words
 from ragtriage.publish.comparison.document import ChangedCase, ComparisonReport
 from ragtriage.publish.escape import first
+from ragtriage.publish.kept import kept
 from ragtriage.publish.terminal_parts import (
     BAD,
     GOOD,
@@ -162,7 +163,8 @@ def _slices(console: Console, report: ComparisonReport, limit: int) -> None:
     rows = [[text(name), *_delta(console, line)] for name, line in shown]
     print_table(console, "Slices that got worse", (2, 3), rows)
     if rest:
-        console.print(Text(f"{rest} in the report", SOFT))
+        where = kept("the report", written=report["comparison"]["written"])
+        console.print(Text(f"{rest}{where}", SOFT))
 
 
 def _evidence(console: Console, report: ComparisonReport, limit: int) -> None:
