@@ -1,7 +1,8 @@
 """Which fields hold what people or systems wrote, as against IDs, labels, names and numbers.
 
 What `--no-text` leaves out of every output. A field that may hold a question, an answer or a
-part of one is text; names of fields, splits, tags, groups, reviewers and files are not.
+part of one is text; names of fields, splits, tags, groups, reviewers and files are not. A key of a
+record that does not read as the name of a field is left out too.
 """
 
 from __future__ import annotations
@@ -33,7 +34,11 @@ WITHOUT_TEXT: dict[str, dict[str, str]] = {
         "claims": "each `text` null with `--no-text`",
     },
     "claims": {"text": "always with `--no-text`"},
-    "rejects": {"message": "with `--no-text` the rule's own words", "raw": "with `--no-text`"},
+    "rejects": {
+        "field": "with `--no-text` `key left out` for an unknown key that reads as no field's name",
+        "message": "with `--no-text` the rule's own words",
+        "raw": "with `--no-text`",
+    },
     "agreement/disagreements": {"labels": _VOICES, "adjudications": _VOICES},
     "agreement/judge-disagreements": {
         "judge_note": "always with `--no-text`",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -320,3 +321,84 @@ def test_markdown_of_several_reports_fits_one_comment(
     shown = cli("evaluate", *given)
     assert shown.out.count("**System:**") == 6
     assert COMMENT / 2 < utf16(shown.out) <= COMMENT
+
+
+@pytest.mark.parametrize("shown", ["table", "markdown"])
+@pytest.mark.parametrize("command", ["evaluate", "agreement", "leakage"])
+def test_without_writing_no_file_is_said_to_hold_what_is_set_aside(
+    cli: Command, tmp_path: Path, command: str, shown: str
+) -> None:
+    good: dict[str, object] = {"case_id": "c", "question": "q", "split": "test"}
+    if command == "evaluate":
+        good |= {"required_ids": ["a"], "retrieved_ids": ["b"]}
+    if command == "agreement":
+        good = {"case_id": "c", "reviewer": "ann", "kind": "human", "label": True}
+    source = tmp_path / "in.jsonl"
+    bad = good | {"case_id": " spaced"}
+    many = [good | {"case_id": f"c{n}"} for n in range(60)]
+    if command == "leakage":
+        many[0] |= {"split": "train", "question": "another question altogether"}
+    source.write_text("\n".join(map(json.dumps, [*many, bad])) + "\n", encoding="utf-8")
+    how = ("--on-invalid", "quarantine", "--format", shown)
+    told = cli(command, str(source), "--no-write", *how)
+    assert "1 line set aside: not in these numbers" in told.out
+    assert "rejects/" not in told.out
+    if command == "evaluate":
+        assert ".parquet" not in told.out
+    kept = cli(command, str(source), "--out", str(tmp_path / "out"), *how)
+    assert "set aside in" in kept.out
+    assert "rejects/" in kept.out
+
+
+def test_without_writing_a_trace_left_out_is_listed_nowhere(cli: Command, tmp_path: Path) -> None:
+    cases, traces = tmp_path / "cases.jsonl", tmp_path / "traces.jsonl"
+    cases.write_text('{"case_id": "c", "required_ids": ["a"]}\n', encoding="utf-8")
+    rows = ({"case_id": name, "retrieved_ids": ["a"]} for name in ("c", "unknown"))
+    traces.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    given = ("--cases", str(cases), "--trace", str(traces), "--unknown-trace", "ignore")
+    told = cli("evaluate", *given, "--no-write")
+    assert "traces of unknown cases left out: 1\n" in told.err
+    kept = cli("evaluate", *given, "--out", str(tmp_path / "out"))
+    assert "traces of unknown cases left out: 1 (listed in rejects/)" in kept.err
+
+
+def test_without_writing_no_look_at_many_records_names_a_file(cli: Command, tmp_path: Path) -> None:
+    people = [f"p{n:02}" for n in range(12)]
+    votes = [
+        {"case_id": f"c{case}", "reviewer": name, "kind": "human", "label": (case + n) % 2 == 0}
+        for case in range(120)
+        for n, name in enumerate(people)
+    ]
+    same = [
+        {"case_id": f"{split}{n}", "question": f"where is reading room number {n} now",
+         "split": split}
+        for n in range(120)
+        for split in ("train", "test")
+    ]  # fmt: skip
+    for command, records in (("agreement", votes), ("leakage", same)):
+        source = tmp_path / f"{command}.jsonl"
+        source.write_text("".join(json.dumps(row) + "\n" for row in records), encoding="utf-8")
+        for shown in ("table", "markdown"):
+            told = cli(command, str(source), "--no-write", "--format", shown)
+            assert "left out" in told.out
+            assert ".parquet" not in told.out
+            kept = cli(command, str(source), "--out", str(tmp_path / "out"), "--format", shown)
+            assert ".parquet" in kept.out
+
+
+def test_a_comparison_that_is_not_written_names_no_file(cli: Command, tmp_path: Path) -> None:
+    sources = []
+    for found in ("a", "b"):
+        rows = [
+            {"case_id": f"c{n}", "tags": [f"t{n}"], "required_ids": ["a"], "retrieved_ids": [found]}
+            for n in range(130)
+        ]
+        sources.append(tmp_path / f"{found}.jsonl")
+        sources[-1].write_text("".join(json.dumps(r) + "\n" for r in rows), encoding="utf-8")
+    given = ("compare", *map(str, sources), "--out", str(tmp_path / "out"))
+    for shown in ("table", "markdown"):
+        told = cli(*given, "--no-write", "--format", shown)
+        assert "left out" in told.out
+        assert ".parquet" not in told.out
+        assert "in the report" not in told.out
+    assert ".parquet" in cli(*given, "--format", "markdown").out

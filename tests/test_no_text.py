@@ -80,6 +80,8 @@ FAULTY = [
     case("claimed", claims=[{"claim_id": "c", "supported": mark("label"), "text": mark("c")}]),
     case("doubled", claims=[{"claim_id": "c", "supported": True, "text": mark("c")}] * 2),
     case("extra", extra_field=mark("extra")),
+    case("keyed", **{mark("a question as a key"): 1}),
+    '{"' + mark("key") + '": 1, "' + mark("key") + '": 2}',
     json.dumps(case("twice"))[:-1] + ', "question": "' + mark("second") + '"}',
     json.dumps(case("surrogate", question=mark("x")))[:-1]
     + ', "error": "\\ud800 '
@@ -157,6 +159,7 @@ def test_extra_fields_and_separate_files_are_no_way_out(cli: Command, tmp_path: 
         {k: v for k, v in record.items() if k == "case_id" or k not in labels} for record in VALID
     ]
     traces[0] |= {"question": mark("another question"), "extra": mark("extra")}
+    traces[1] |= {mark("a question as a key"): 1}
     traces.append({"case_id": "unknown", **{k: v for k, v in traces[1].items() if k != "case_id"}})
     files = ["--cases", written(tmp_path / "cases.jsonl", cases)]
     files += ["--trace", written(tmp_path / "trace.jsonl", traces)]
@@ -164,6 +167,8 @@ def test_extra_fields_and_separate_files_are_no_way_out(cli: Command, tmp_path: 
     done = cli("evaluate", *files, "--extra", "ignore", "--on-invalid", "quarantine", "--no-text",
                "--out", str(out), "--format", "json")  # fmt: skip
     assert done.code == 0, done.err
+    assert "extra (1)" in done.err
+    assert "key left out (2)" in done.err
     holds_no_mark([done.out, done.err], out)
 
 
@@ -211,6 +216,12 @@ def test_a_comparison_leaves_texts_out(cli: Command, tmp_path: Path) -> None:
                    str(told), "--format", format_)  # fmt: skip
         assert done.code == 1, done.err
         holds_no_mark([done.out, done.err], told)
+    pages = [file.read_text("utf-8") for file in told.rglob("report.html")]
+    assert pages
+    for page in pages:
+        assert "left out (--no-text)</p>" in page
+        assert "none recorded" not in page
+        assert "the same in both" not in page
     done = cli("compare", base, candidate, "--no-text", "--out", str(tmp_path / "inputs"))
     holds_no_mark([done.out, done.err], tmp_path / "inputs")
     done = cli("evaluate", candidate, "--baseline", str(out / "base"), "--no-text", "--out",
@@ -349,4 +360,7 @@ def test_the_report_says_that_texts_are_left_out_and_not_that_there_are_none(
     assert page.count("left out (--no-text)</p>") == 2 * len(VALID)
     assert "none recorded" not in page
     assert "not recorded</p>" not in page
-    assert "texts are left out (`--no-text`)" in (run.folder / "report.md").read_text("utf-8")
+    told = (run.folder / "report.md").read_text("utf-8")
+    assert "texts are left out (`--no-text`)" in told
+    assert "- Answer, not labelled: left out (`--no-text`)" in told
+    assert "none recorded" not in told

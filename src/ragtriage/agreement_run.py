@@ -30,6 +30,7 @@ from ragtriage.schemas.texts import NO_TEXT
 from ragtriage.tally import Tally
 from ragtriage.without_text import (
     columns_without_text,
+    names_without_text,
     nothing_quoted,
     voices_without_text,
 )
@@ -126,4 +127,5 @@ def _notes(request: AgreementRequest, given: ReviewsInput, unlisted: int) -> lis
     notes = [NO_TEXT] if request.no_text else []
     if unlisted:
         notes.append(f"{unlisted:,} pairs of people share no item and are not listed")
-    return notes + unknown_fields(given.dropped)
+    dropped = given.dropped
+    return notes + unknown_fields(names_without_text(dropped) if request.no_text else dropped)

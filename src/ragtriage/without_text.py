@@ -5,8 +5,9 @@ Frames and faults in, frames and faults out. Which fields are texts stands in `s
 
 from __future__ import annotations
 
+import re
 import traceback
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from hashlib import sha256
 from typing import Any
@@ -20,6 +21,11 @@ from ragtriage.schemas.texts import CLAIM_TEXT, LEFT_OUT, MARKED, NULLED, REVIEW
 
 # Their messages hold IDs and places alone, and say which.
 _SPEAKING = ("duplicate-case-id", "unknown-case", "missing-trace", "unknown-claim")
+# Their field may be any key that a record has; that of every other rule is a field of the schema.
+_OF_ANY_KEY = ("unknown-field", "duplicate-key", "encoding")
+# What reads as the name of a field; any other key of a record may be a question itself.
+_NAME = re.compile(r"[A-Za-z_$@][\w.$@:/\[\]-]{0,63}", re.ASCII)
+_KEY = "key left out"
 
 
 def cases_without_text(cases: pl.DataFrame) -> pl.DataFrame:
@@ -50,7 +56,22 @@ def voices_without_text(frame: pl.DataFrame) -> pl.DataFrame:
 def fault_without_text(fault: RowFault) -> RowFault:
     """A fault that quotes nothing: no raw record, and the rule's own words."""
     words = fault.message if fault.rule in _SPEAKING else message(fault.rule)
-    return fault._replace(raw=None, message=words)
+    theirs = fault.rule in _OF_ANY_KEY and not _NAME.fullmatch(fault.field)
+    field = _KEY if theirs else fault.field
+    return fault._replace(field=field, raw=None, message=words)
+
+
+def names_without_text(counted: Mapping[str, int]) -> dict[str, int]:
+    """Counts by key, those of keys that read as no field's name under one.
+
+    What readers count in brackets beside fields is said in their own words, and stays.
+    """
+    told: dict[str, int] = {}
+    for name, n in counted.items():
+        stays = _NAME.fullmatch(name) or (name[:1] == "(" and name[-1:] == ")")
+        shown = name if stays else _KEY
+        told[shown] = told.get(shown, 0) + n
+    return told
 
 
 def digests(texts: Iterable[str]) -> list[str]:

@@ -134,6 +134,12 @@ def test_everything_is_reached_and_opened_by_keyboard(page: Page) -> None:
     page.run("document.getElementById('unfold').focus()")
     page.press(*ENTER)
     assert page.run(f"{VISIBLE}.every(c => c.open)")
+    button = "document.getElementById('unfold').textContent"
+    assert page.run(button) == "Close all"
+    page.choose("stage", "*")  # those that passed are closed still
+    assert page.run(button) == "Open all"
+    page.choose("stage", "")
+    page.run("document.getElementById('unfold').focus()")
     outline = "getComputedStyle(document.activeElement).outlineStyle"
     assert page.run(outline) == "solid"
     at_rest(page)
@@ -154,6 +160,34 @@ def test_no_table_scrolls_on_a_desk(page: Page) -> None:
         ".map(e => e.getAttribute('aria-label'))"
     )
     assert wide == []
+
+
+def test_on_a_phone_gates_and_lost_steps_are_read_without_scrolling(page: Page) -> None:
+    page.resize(390, 800)
+    gates = "document.querySelector('.of-gates').parentNode"
+    assert page.run(f"{gates}.scrollWidth <= {gates}.clientWidth + 1")
+    reason = "document.querySelector('.of-gates td.sentence')"
+    assert page.run(f"{reason}.getBoundingClientRect().right <= innerWidth")
+    page.run(f"{VISIBLE}.forEach(c => c.open = true)")
+    parts = "[...document.querySelector('.step.lost').children].map(e => e.getBoundingClientRect())"
+    assert page.run(f"{parts}.every(r => Math.abs(r.bottom - {parts}[0].bottom) < 8)")
+    assert page.run(f"{parts}[1].left >= {parts}[2].right")
+
+
+def test_long_names_and_many_metrics_make_no_table_scroll_on_a_desk(
+    chromium: Page, tmp_path: Path
+) -> None:
+    long = "x" * 300
+    record = _record(0) | {"tags": [long], "cited_ids": ["a"], "expected_answers": ["An answer."]}
+    record |= {"answerable": True, "required_claims": [long]}
+    record["claims"] = [{"claim_id": long, "supported": False, "cited_ids": ["a"], "text": "c"}]
+    source = tmp_path / "wide.jsonl"
+    source.write_text(json.dumps(record) + "\n", encoding="utf-8")
+    run = ragtriage.evaluate(source, out=str(tmp_path / "out"))
+    chromium.resize(1280, 900)
+    chromium.open((run.folder / "report.html").as_uri())
+    assert chromium.run("document.querySelectorAll('.slices.many').length") > 0
+    test_no_table_scrolls_on_a_desk(chromium)
 
 
 def test_controls_have_names_and_roles_for_those_who_hear_the_page(page: Page) -> None:
@@ -180,7 +214,9 @@ def test_it_prints_without_controls_and_within_the_sheet(page: Page) -> None:
         page.run(f"document.body.style.letterSpacing = '{spacing}'")
         assert page.overflow() == 0, spacing
     page.run("document.body.style.letterSpacing = ''")
-    assert not page.run("document.getElementById('controls').checkVisibility()")
+    for control in ("find", "stage", "point", "slice", "reset", "unfold"):
+        assert not page.run(f"document.getElementById('{control}').checkVisibility()")
+    assert page.run("document.getElementById('count').checkVisibility()")
     assert not page.run("document.querySelector('nav').checkVisibility()")
     printed = base64.b64decode(page.ask("Page.printToPDF", printBackground=False)["data"])
     page.ask("Emulation.setEmulatedMedia", media="", features=[])

@@ -386,6 +386,7 @@ def report() -> Report:
             "normalizer": "lower-whitespace",
             "on_invalid": "quarantine",
             "no_text": False,
+            "written": True,
             "n_cases": len(cases),
             "n_not_run": 1,
             "n_pass": 11,

@@ -33,6 +33,7 @@ def run_entry(rows: pl.DataFrame) -> AgreementRun:
         schema_version="1",
         started="2026-11-30T00:00:00Z",
         on_invalid="fail",
+        written=True,
         min_validated=30,
         n_reviews=rows.height,
         n_people=kinds["human"]["reviewer"].n_unique(),

@@ -148,6 +148,7 @@ def test_long_lists_are_cut_with_exact_counts(
     path = tmp_path / "cases.jsonl"
     path.write_text(lines_of(rows), encoding="utf-8")
     one = ragtriage.leakage(path, write=False).report
+    one["run"]["written"] = True
     assert len(one["findings"]) == 20
     assert one["omitted"]["duplicate-question"] == 10
     shown = terminal.render(one, color=False, width=100)

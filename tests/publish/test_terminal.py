@@ -144,10 +144,37 @@ def test_slices_are_a_table_only_where_their_numbers_fit(report: Report, width: 
     assert re.search(r"recall@5 \d\.\d{3} \(n \d+\)" if width < 250 else r"\(n \d+\)", by_tag)
 
 
-@pytest.mark.parametrize("width", [72, 80])
-def test_names_of_metrics_are_not_broken(report: Report, width: int) -> None:
+@pytest.mark.parametrize("width", [30, 40, 50, 72, 80])
+def test_no_name_of_ours_and_no_number_is_broken(report: Report, width: int) -> None:
     text = terminal.render(report, color=False, width=width, detail="verbose")
-    assert re.search(r"^required_claim_coverage ", text, re.MULTILINE)
+    words = set(text.replace(",", " ").split())
+    uncut = [row for row in report["summary"] if row["slice"] == "all" and row["k"] is None]
+    assert {row["metric"] for row in uncut} <= words
+    assert {row["break_point"] for row in report["stages"]} - {None} <= words
+    assert re.search(r"^required_claim_coverage( |$)", text, re.MULTILINE)
+
+
+@pytest.mark.parametrize("width", [40, 60])
+def test_further_lines_of_a_notice_or_gate_stand_below_its_words(
+    report: Report, width: int
+) -> None:
+    lines = terminal.render(report, color=False, width=width).split("\n")
+    head = lines[: lines.index("")]
+    marks = [n for n, line in enumerate(head) if line.startswith(("! ", "  ✗ "))]
+    first, last = marks[0], marks[-1]
+    for line in head[first : last + 1]:
+        assert line.startswith(("! ", "  "))
+    assert any(line.startswith("    ") for line in head[first:])
+
+
+def test_what_is_not_written_is_not_said_to_be_in_a_file(report: Report) -> None:
+    report["run"]["written"] = False
+    for detail in ("quiet", "normal", "verbose"):
+        text = terminal.render(report, color=False, width=100, detail=detail)  # type: ignore[arg-type] # a detail
+        assert "3 lines set aside: not in these numbers" in text
+        assert "rejects/" not in text
+        assert ".parquet" not in text
+        assert "in the report" not in text
 
 
 def test_a_stage_other_than_retrieval_is_said_before_a_loss(report: Report) -> None:

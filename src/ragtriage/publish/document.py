@@ -32,7 +32,7 @@ class LineCounts(TypedDict):
 
 
 class RunEntry(TypedDict):
-    """What was run, and on what."""
+    """What was run, and on what. `written`: a folder holds it (no with `--no-write`)."""
 
     run_id: str
     status: str
@@ -44,6 +44,7 @@ class RunEntry(TypedDict):
     normalizer: str
     on_invalid: str
     no_text: bool
+    written: bool
     n_cases: int
     n_not_run: int
     n_pass: int

@@ -4,19 +4,26 @@ from __future__ import annotations
 
 from ragtriage.read.input import Input
 from ragtriage.request import EvaluateRequest
+from ragtriage.without_text import names_without_text
 
 
 def input_notes(given: Input, request: EvaluateRequest) -> list[str]:
     """Whatever was set aside of the input and is no rejected record, line by line."""
+    dropped = told_dropped(given, request)
     # What readers leave out beside fields stands in brackets.
-    beside = {name for name in given.dropped if name[:1] == "(" and name[-1:] == ")"}
-    notes = [f"set aside: {name[1:-1]} ({given.dropped[name]:,})" for name in sorted(beside)]
-    fields = {name: n for name, n in given.dropped.items() if name not in beside}
+    beside = {name for name in dropped if name[:1] == "(" and name[-1:] == ")"}
+    notes = [f"set aside: {name[1:-1]} ({dropped[name]:,})" for name in sorted(beside)]
+    fields = {name: n for name, n in dropped.items() if name not in beside}
     presets = ", ".join(dict.fromkeys(presets_by_role(given, request).values()))
     notes += unknown_fields(fields, f"--from {presets}" if presets else "--extra ignore")
     if request.system is not None:
         notes.append(f"system: {request.system}")
     return notes + given.notes
+
+
+def told_dropped(given: Input, request: EvaluateRequest) -> dict[str, int]:
+    """Keys that were set aside, and in how many records; as far as they may be told."""
+    return names_without_text(given.dropped) if request.no_text else given.dropped
 
 
 def presets_by_role(given: Input, request: EvaluateRequest) -> dict[str, str]:

@@ -13,6 +13,7 @@ from ragtriage.publish.document import Report
 from ragtriage.publish.escape import code, first, prose
 from ragtriage.publish.fitting import COMMENT, Measure, Part, fitted, utf16
 from ragtriage.publish.markdown_parts import bullets, ids, table
+from ragtriage.publish.slice_words import most_broken
 
 CASES = 20
 ROWS = 20
@@ -101,8 +102,10 @@ def _cases(report: Report) -> Part:
     k = report["run"]["cutoffs"][0]
     total = report["run"]["n_cases"] - report["run"]["n_pass"]
     rest = total - len(failing)
-    more = f"{wording.count(rest, 'more case')} did not pass; every case is in `cases/*.parquet`."
-    shown = [markdown_case.block(n, case, k) for n, case in enumerate(failing, 1)]
+    where = "; every case is in `cases/*.parquet`" if report["run"]["written"] else ""
+    more = f"{wording.count(rest, 'more case')} did not pass{where}."
+    hidden = report["run"]["no_text"]
+    shown = [markdown_case.block(n, case, k, no_text=hidden) for n, case in enumerate(failing, 1)]
     heading = "## Cases that did not pass" + (f"\n\n{more}" if rest > 0 else "")
     return Part(heading, shown or ["None."], noun="case", first=True)
 
@@ -160,7 +163,7 @@ def _abstention(report: Report) -> list[str]:
 def _slices(report: Report) -> list[str]:
     parts: list[str] = []
     for name, (columns, lines) in wording.slices(report).items():
-        shown, rest = first(lines, ROWS)
+        shown, rest = most_broken(lines, ROWS)
         head = [code(name), "Passed>", *(f"{code(column)}>" for column in columns), "Did not pass"]
         rows = [
             (
@@ -171,7 +174,8 @@ def _slices(report: Report) -> list[str]:
             )
             for line in shown
         ]
-        parts += [table(head, rows), f"{rest} in `summary.parquet`." if rest else ""]
+        where = " in `summary.parquet`" if report["run"]["written"] else " left out"
+        parts += [table(head, rows), f"{rest}{where}." if rest else ""]
     return ["## Slices", _aside(report), *parts] if parts else []
 
 

@@ -10,7 +10,7 @@ from ragtriage.publish.markdown_parts import bullets, ids
 REQUIREMENTS = 10
 
 
-def block(n: int, case: CaseEntry, k: int) -> str:
+def block(n: int, case: CaseEntry, k: int, *, no_text: bool) -> str:
     """A case under its heading, with its requirements, its answer and where to look first."""
     paths, rest = first(wording.lost_first(case), REQUIREMENTS)
     what = prose(wording.headline(case)) if case["break_point"] else ""
@@ -20,9 +20,7 @@ def block(n: int, case: CaseEntry, k: int) -> str:
         *(f"Requirement {row['requirement'] + 1}: {_path(row, k)}" for row in paths),
         f"{rest} requirements" if rest else "",
         _expected(case),
-        f"Answer, {prose(wording.judged(case))}: {code(case['answer'])}"
-        if case["answer"] is not None
-        else "Answer: none recorded",
+        f"Answer, {prose(wording.judged(case))}: {_answer(case, no_text=no_text)}",
         "Right although required evidence was missing: not a pass" if case["lucky"] else "",
         f"Missing: {ids(case['missing'])}" if case["missing"] else "",
         f"Error: {code(case['error'])}" if case["error"] else "",
@@ -44,6 +42,13 @@ def block(n: int, case: CaseEntry, k: int) -> str:
     stage = prose(wording.stage_words(case["stage"]))
     heading = f"### {n}. {code(case['case_id'])}: {stage}" + (f", {what}" if what else "")
     return f"{heading}\n\n{bullets(line for line in lines if line)}"
+
+
+def _answer(case: CaseEntry, *, no_text: bool) -> str:
+    """The answer; where there is none here, whether one was recorded is said, not guessed."""
+    if case["answer"] is not None:
+        return code(case["answer"])
+    return "left out (`--no-text`)" if no_text else "none recorded"
 
 
 def _expected(case: CaseEntry) -> str:

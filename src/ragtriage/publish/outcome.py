@@ -19,7 +19,7 @@ from ragtriage.publish.document import (
 )
 from ragtriage.publish.folder import RunFolder, to_json
 from ragtriage.publish.identity import pinned_seconds
-from ragtriage.publish.input_notes import input_notes, presets_by_role
+from ragtriage.publish.input_notes import input_notes, presets_by_role, told_dropped
 from ragtriage.publish.report import build_report
 from ragtriage.read.input import Input
 from ragtriage.request import EvaluateRequest
@@ -97,6 +97,7 @@ class Outcome:
             normalizer=request.normalizer,
             on_invalid=request.on_invalid,
             no_text=request.no_text,
+            written=request.write,
             n_cases=self.n_cases,
             n_not_run=self.n_not_run,
             n_pass=tally.n_pass,
@@ -114,6 +115,11 @@ class Outcome:
     def presets(self) -> dict[str, str]:
         """The preset that read each role's files."""
         return presets_by_role(self.given, self.request)
+
+    @property
+    def dropped(self) -> dict[str, int]:
+        """Keys that were set aside, and in how many records."""
+        return told_dropped(self.given, self.request)
 
     def _notes(self) -> list[str]:
         notes = [
@@ -174,7 +180,7 @@ def manifest(outcome: Outcome, status: str, timings: dict[str, float]) -> dict[s
         "presets": outcome.presets,
         "system": request.system,
         "fields": sorted(outcome.given.fields),
-        "dropped": outcome.given.dropped,
+        "dropped": outcome.dropped,
         "about": outcome.about,
         "inputs": run["inputs"],
         "lines": run["lines"],

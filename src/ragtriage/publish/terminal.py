@@ -20,10 +20,10 @@ from ragtriage.publish.terminal_parts import (
     HEAD,
     NARROW,
     SOFT,
-    WARN,
     captured,
     failed_gates,
     gate_lines,
+    notice,
     print_table,
     sentence,
     text,
@@ -51,7 +51,7 @@ def render(
         if detail == "quiet":
             _verdict(console, report)
             if aside := wording.set_aside(report["run"]):
-                console.print(Text("! ", WARN).append_text(sentence(aside)))
+                notice(console, aside)
             failed_gates(console, report["gates"])
         elif detail == "verbose":
             _show(console, report, ALL)
@@ -81,8 +81,8 @@ def _verdict(console: Console, report: Report) -> None:
 def _head(console: Console, report: Report) -> None:
     _verdict(console, report)
     gate_lines(console, report["gates"])
-    for notice in wording.notices(report):
-        console.print(Text("! ", WARN).append_text(sentence(notice)))
+    for told in wording.notices(report):
+        notice(console, told)
     facts = Text()
     for name, value in wording.facts(report):
         facts.append("; " if facts else "").append_text(
@@ -163,7 +163,8 @@ def _metrics(console: Console, report: Report, *, every: bool) -> None:
     columns = f"mean, cases scored{interval}" + ("" if console.width < NARROW else ", pooled")
     print_table(console, f"Metrics ({columns})" + (f"; {aside}" if aside else ""), (1, 2), rows)
     if len(lines) > len(main):
-        console.print(Text(f"and {len(lines) - len(main):,} more in the report", SOFT))
+        where = "in the report" if report["run"]["written"] else "with --verbose"
+        console.print(Text(f"and {len(lines) - len(main):,} more {where}", SOFT))
     if any(line.row["metric"] == "answer_match" for line in main):
         by = terminal(report["run"]["normalizer"])
         console.print(sentence(f"answer_match by {by}. {wording.NOTES['answer_match']}", SOFT))

@@ -9,7 +9,8 @@ from rich.text import Text
 
 from ragtriage.publish import wording
 from ragtriage.publish.document import Report
-from ragtriage.publish.escape import first, terminal
+from ragtriage.publish.escape import terminal
+from ragtriage.publish.slice_words import most_broken
 from ragtriage.publish.terminal_parts import HEAD, ROOM, print_table, sentence, text
 
 VALUES = 50
@@ -18,7 +19,7 @@ VALUES = 50
 def show(console: Console, report: Report, timings: dict[str, float]) -> None:
     """Each as a table; nothing where there is nothing."""
     for name, (columns, lines) in wording.slices(report).items():
-        shown, rest = first(lines, VALUES)
+        shown, rest = most_broken(lines, VALUES)
         means = ", ".join(terminal(column, 40) for column in columns)
         rows = [
             [
@@ -35,7 +36,8 @@ def show(console: Console, report: Report, timings: dict[str, float]) -> None:
         else:
             _stacked(console, name, columns, shown)
         if rest:
-            console.print(Text(f"{rest} in summary.parquet"))
+            where = " in summary.parquet" if report["run"]["written"] else " left out"
+            console.print(Text(f"{rest}{where}"))
     _findings(console, report)
     _inputs(console, report)
     steps = [[text(step), Text(f"{seconds:.3f}")] for step, seconds in timings.items()]

@@ -122,8 +122,8 @@ def gates(rows: Sequence[doc.GateRow]) -> tuple[str, list[doc.GateRow]]:
 
 def set_aside(run: doc.RunEntry) -> str:
     """Said beside the numbers whenever a line was set aside."""
-    n = run["lines"]["set_aside"]
-    return f"{count(n, 'line')} set aside in rejects/: not in these numbers" if n else ""
+    n, where = run["lines"]["set_aside"], " in rejects/" if run["written"] else ""
+    return f"{count(n, 'line')} set aside{where}: not in these numbers" if n else ""
 
 
 def notices(report: doc.Report) -> list[str]:

@@ -82,6 +82,7 @@ class Join:
         self._ids = ids
         self._missing = request.missing_trace
         self._ignore = request.unknown_trace == "ignore"
+        self._written = request.write
         self._traces = Traces(traces, ids, folder, ignore=self._ignore)
         self._untraced = 0
         self._next = 0
@@ -172,7 +173,8 @@ class Join:
     def _note(self) -> None:
         unknown = self._traces.unknown
         if unknown and self._ignore:
-            self.notes.append(f"traces of unknown cases left out: {unknown:,} (listed in rejects/)")
+            where = " (listed in rejects/)" if self._written else ""
+            self.notes.append(f"traces of unknown cases left out: {unknown:,}{where}")
         if self._untraced:
             how = "taken as empty" if self._missing == "empty" else "not run"
             self.notes.append(f"cases without a trace: {self._untraced:,}, {how}")

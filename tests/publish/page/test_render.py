@@ -10,10 +10,11 @@ from collections import Counter
 from html.parser import HTMLParser
 from itertools import pairwise
 from types import ModuleType
+from typing import cast
 
 import pytest
 
-from ragtriage.publish.document import Report
+from ragtriage.publish.document import CaseEntry, Report
 from ragtriage.publish.page.render import render
 from ragtriage.publish.template_files import template
 
@@ -315,3 +316,23 @@ def _colours(theme: int) -> dict[str, str]:
         themes = re.findall(r":root \{(.*?)\}", template(name), re.DOTALL)[:2]
         found |= dict(re.findall(r"(--[\w-]+): (#[0-9a-f]{6})", themes[theme]))
     return found
+
+
+def test_a_metric_is_defined_once_and_names_in_it_are_code(report: Report) -> None:
+    report["definitions"]["recall"] = "Requirements hit, of `required_ids` alone."
+    told = "Requirements hit, of <code>required_ids</code> alone."
+    assert [row["k"] for row in report["summary"] if row["metric"] == "recall"].count(5) > 0
+    assert render(report).count(told) == 1
+
+
+def test_what_to_look_at_first_is_what_most_of_its_cases_ask_for(report: Report) -> None:
+    asked = ["Settle it.", "Label it.", "Label it."]
+    case = next(case for case in report["cases"] if case["break_point"] == "retrieval")
+    report["cases"] = [
+        cast("CaseEntry", case | {"case_id": str(n), "next_check": check})
+        for n, check in enumerate(asked)
+    ]
+    page = render(report)
+    first = page[page.index('id="first"') : page.index('id="stages"')]
+    assert "Label it." in first
+    assert "Settle it." not in first

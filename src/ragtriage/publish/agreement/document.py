@@ -34,6 +34,7 @@ class AgreementRun(TypedDict):
     schema_version: str
     started: str
     on_invalid: str
+    written: bool
     min_validated: int
     n_reviews: int
     n_people: int

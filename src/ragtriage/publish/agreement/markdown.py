@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from ragtriage.publish.agreement import document as doc
 from ragtriage.publish.agreement import wording
 from ragtriage.publish.escape import code, first, prose
+from ragtriage.publish.kept import kept
 from ragtriage.publish.markdown_parts import bullets, table
 
 ROWS = 50
@@ -82,7 +83,8 @@ def _entries(
         lines += [f"  - {_voice(*voice)}" for voice in wording.voices(entry)]
         blocks.append("\n".join(lines))
     rest = len(entries) - len(shown) + report["omitted"][name]
-    return ["\n".join(blocks), f"{rest:,} more in `{file}`." if rest else ""]
+    where = kept(f"`{file}`", written=report["run"]["written"])
+    return ["\n".join(blocks), f"{rest:,} more{where}." if rest else ""]
 
 
 def _item(entry: doc.Disagreement) -> str:
@@ -100,13 +102,14 @@ def _pairs(report: doc.AgreementReport) -> list[str]:
     by_pair = [
         (f"{code(r['reviewer_a'] or '')}, {code(r['reviewer_b'] or '')}", *_pair(r)) for r in shown
     ]
+    where = kept("`pairs.parquet`", written=report["run"]["written"])
     return [
         "## Agreement of people",
         wording.AGREEMENT_HINT,
         table(head, [_pair(row) for row in wording.rows(report["overall"])]),
         "### Two by two",
         table(("People", *head), by_pair) if by_pair else "No two people gave labels.",
-        f"{rest:,} more rows in `pairs.parquet`." if rest else "",
+        f"{rest:,} more rows{where}." if rest else "",
     ]
 
 
@@ -139,11 +142,12 @@ def _judges(report: doc.AgreementReport) -> list[str]:
         )
         for row in shown
     ]
+    where = kept("`judges.parquet`", written=report["run"]["written"])
     return [
         "## Judges",
         wording.JUDGES_HINT,
         table((*head, "Sensitivity>", "Specificity>", "Precision>", "Cohen's κ>"), rows),
-        f"{rest:,} more rows in `judges.parquet`." if rest else "",
+        f"{rest:,} more rows{where}." if rest else "",
     ]
 
 

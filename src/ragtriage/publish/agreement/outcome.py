@@ -42,6 +42,7 @@ class AgreementOutcome(Look):
             schema_version=SCHEMA_VERSION,
             started=self.started,
             on_invalid=self.request.on_invalid,
+            written=self.request.write,
             min_validated=self.request.min_validated,
             n_reviews=self.intake.rows.height,
             n_people=self._names(HUMAN),

@@ -8,6 +8,7 @@ from rich.text import Text
 from ragtriage.publish.agreement import document as doc
 from ragtriage.publish.agreement import wording
 from ragtriage.publish.escape import first, terminal
+from ragtriage.publish.kept import kept
 from ragtriage.publish.terminal_parts import (
     BAD,
     GOOD,
@@ -16,6 +17,7 @@ from ragtriage.publish.terminal_parts import (
     SOFT,
     WARN,
     captured,
+    notice,
     print_table,
 )
 
@@ -40,16 +42,17 @@ def sentence(text: str, style: str = "") -> Text:
     return Text(terminal(text, 400), style=style)
 
 
-def _more(console: Console, n: int, table: str) -> None:
+def _more(console: Console, report: doc.AgreementReport, n: int, table: str) -> None:
     if n:
-        console.print(Text(f"and {n:,} more in {table}", SOFT))
+        where = kept(table, written=report["run"]["written"])
+        console.print(Text(f"and {n:,} more{where}", SOFT))
 
 
 def _head(console: Console, report: doc.AgreementReport) -> None:
     disputed = report["items"][0]["disputed"]
     console.print(sentence(wording.verdict(report), BAD if disputed else HEAD))
-    for notice in wording.notices(report):
-        console.print(Text("! ", WARN).append_text(sentence(notice)))
+    for told in wording.notices(report):
+        notice(console, told)
     facts = ", ".join(f"{name} {text}" for name, text in wording.facts(report))
     console.print(sentence(facts, SOFT))
 
@@ -69,7 +72,7 @@ def _disputed(console: Console, report: doc.AgreementReport) -> None:
             rows.append([item, sentence(said)])
     total = len(report["disputed"]) + report["omitted"]["disputed"]
     print_table(console, f"Disputed and unsettled ({len(rows):,} of {total:,})", (), rows)
-    _more(console, total - len(rows), "disagreements.parquet")
+    _more(console, report, total - len(rows), "disagreements.parquet")
 
 
 def _item(entry: doc.Disagreement) -> Text:
@@ -85,7 +88,7 @@ def _pairs(console: Console, report: doc.AgreementReport) -> None:
         names = (row["reviewer_a"] or "", row["reviewer_b"] or "")
         rows.append(_pair(console, ", ".join(terminal(name, 30) for name in names), row))
     print_table(console, "Agreement of people (items in common; equal label pairs)", (), rows)
-    _more(console, len(listed) - len(pairs) + report["omitted"]["pairs"], "pairs.parquet")
+    _more(console, report, len(listed) - len(pairs) + report["omitted"]["pairs"], "pairs.parquet")
 
 
 def _pair(console: Console, who: str, row: doc.PairRow) -> list[Text]:
@@ -120,7 +123,7 @@ def _judges(console: Console, report: doc.AgreementReport) -> None:
         judge.append(wording.validated(row), GOOD if row["validated"] else WARN)
         rows.append([judge.append("\n  ").append_text(_found(row))])
     print_table(console, "Judges against settled human labels (true is positive)", (), rows)
-    _more(console, len(listed) - len(shown) + report["omitted"]["judges"], "judges.parquet")
+    _more(console, report, len(listed) - len(shown) + report["omitted"]["judges"], "judges.parquet")
 
 
 def _found(row: doc.JudgeRow) -> Text:

@@ -53,7 +53,8 @@ def notices(report: doc.AgreementReport) -> list[str]:
     """What must be known before a number is read."""
     run, items = report["run"], report["items"][0]
     aside = run["lines"]["set_aside"]
-    told = [f"{count(aside, 'line')} set aside in rejects/: not in these numbers"] if aside else []
+    where = " in rejects/" if run["written"] else ""
+    told = [f"{count(aside, 'line')} set aside{where}: not in these numbers"] if aside else []
     if items["open"]:
         told.append(f"{count(items['open'], 'item')} without any label by a person")
     if items["alone"]:

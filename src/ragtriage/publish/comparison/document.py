@@ -10,12 +10,13 @@ Value = float | int | bool | None
 
 
 class SideEntry(TypedDict):
-    """One of the two runs."""
+    """One of the two runs. `no_text`: its texts are left out, there or here."""
 
     run_id: str
     started: str
     n_cases: int
     n_not_run: int
+    no_text: bool
 
 
 class ComparisonEntry(TypedDict):
@@ -32,6 +33,7 @@ class ComparisonEntry(TypedDict):
     cutoffs: list[int]
     normalizer: str
     allow: list[str]
+    written: bool
     n_paired: int
     n_changed: int
     notes: list[str]

@@ -11,6 +11,7 @@ from ragtriage.publish.comparison import evidence, words
 from ragtriage.publish.comparison.document import ChangedCase, ComparisonReport
 from ragtriage.publish.escape import code, first, prose
 from ragtriage.publish.fitting import COMMENT, Measure, Part, fitted, utf16
+from ragtriage.publish.kept import kept
 from ragtriage.publish.markdown_parts import bullets, table
 
 CASES = 20
@@ -58,7 +59,7 @@ def _head(report: ComparisonReport) -> list[str]:
 
 def _regressed(report: ComparisonReport) -> Part:
     n = report["changed"]["regressed"]
-    more, shown = _cases(words.regressed(report), n)
+    more, shown = _cases(words.regressed(report), n, written=report["comparison"]["written"])
     heading = "\n\n".join(filter(None, ("## Regressed cases", more)))
     return Part(heading, shown, noun="case", firm=True)
 
@@ -69,16 +70,17 @@ def _others(report: ComparisonReport) -> list[Part]:
         return []
     kinds = [(code(kind), f"{n:,}", prose(what)) for kind, n, what in words.counts(report)]
     head = table(("Change", "Cases>", "Meaning"), kinds)
-    more, shown = _cases(words.others(report), n)
+    more, shown = _cases(words.others(report), n, written=report["comparison"]["written"])
     heading = "\n\n".join(filter(None, ("## Other cases that changed", head, more)))
     return [Part(heading, shown, noun="case", first=True)]
 
 
-def _cases(cases: list[ChangedCase], total: int) -> tuple[str, list[str]]:
+def _cases(cases: list[ChangedCase], total: int, *, written: bool) -> tuple[str, list[str]]:
     """How many there are beyond those shown, and those shown."""
     shown, _ = first(cases, CASES)
     rest = total - len(shown)
-    more = f"{wording.count(rest, 'more case')} in `cases.parquet`." if rest > 0 else ""
+    where = kept("`cases.parquet`", written=written)
+    more = f"{wording.count(rest, 'more case')}{where}." if rest > 0 else ""
     return more, [_case(case) for case in shown] or ["None."]
 
 
@@ -125,6 +127,7 @@ def _deltas(report: ComparisonReport) -> list[str]:
     same = len(words.deltas(report)) - len(lines)
     head = ("Metric", "Base>", "Candidate>", "Difference>", "In both>", "Cases", "Scored in one")
     worse, rest = first(words.slices_worse(report), ROWS)
+    where = kept("`deltas.parquet`", written=report["comparison"]["written"])
     return [
         "## Metrics",
         words.DELTAS_NOTE,
@@ -134,7 +137,7 @@ def _deltas(report: ComparisonReport) -> list[str]:
         table(("Slice", *head), [(code(name), *_delta(line)) for name, line in worse])
         if worse
         else "",
-        f"{rest} in `deltas.parquet`." if rest else "",
+        f"{rest}{where}." if rest else "",
     ]
 
 

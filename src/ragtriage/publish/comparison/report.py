@@ -77,25 +77,27 @@ def _entry(result: Result, started: str) -> ComparisonEntry:
         version=__version__,
         schema_version=SCHEMA_VERSION,
         started=started,
-        base=_side(result.base),
-        candidate=_side(result.candidate),
+        base=_side(result.base, hidden=result.request.no_text),
+        candidate=_side(result.candidate, hidden=result.request.no_text),
         contract=base["contract"],
         cutoffs=[k for k in base["cutoffs"] if k in candidate["cutoffs"]],
         normalizer=base["normalizer"],
         allow=sorted(result.request.allow),
+        written=result.request.write,
         n_paired=result.n_paired,
         n_changed=result.cases.height,
         notes=result.notes,
     )
 
 
-def _side(run: StoredRun) -> SideEntry:
+def _side(run: StoredRun, *, hidden: bool) -> SideEntry:
     rows = run.manifest["rows"]
     return SideEntry(
         run_id=run.run_id,
         started=str(run.manifest.get("started")),
         n_cases=rows["cases"],
         n_not_run=rows.get("not_run", 0),
+        no_text=hidden or bool(run.manifest["config"].get("no_text")),
     )
 
 

@@ -16,6 +16,7 @@ from ragtriage.publish import wording
 from ragtriage.publish.comparison import evidence, words
 from ragtriage.publish.comparison.document import ChangedCase, ComparisonReport
 from ragtriage.publish.escape import first
+from ragtriage.publish.kept import kept
 from ragtriage.publish.terminal_parts import (
     BAD,
     GOOD,
@@ -26,6 +27,7 @@ from ragtriage.publish.terminal_parts import (
     captured,
     failed_gates,
     gate_lines,
+    notice,
     print_table,
     sentence,
     text,
@@ -75,8 +77,8 @@ def _head(console: Console, report: ComparisonReport) -> None:
     regressed = report["changed"]["regressed"]
     console.print(sentence(words.verdict(report), BAD if regressed else HEAD))
     gate_lines(console, report["gates"])
-    for notice in words.notices(report):
-        console.print(Text("! ", WARN).append_text(sentence(notice)))
+    for told in words.notices(report):
+        notice(console, told)
     facts = Text()
     for name, value in words.facts(report):
         facts.append("; " if facts else "").append_text(text(f"{name} ", SOFT))
@@ -161,7 +163,8 @@ def _slices(console: Console, report: ComparisonReport, limit: int) -> None:
     rows = [[text(name), *_delta(console, line)] for name, line in shown]
     print_table(console, "Slices that got worse", (2, 3), rows)
     if rest:
-        console.print(Text(f"{rest} in the report", SOFT))
+        where = kept("the report", written=report["comparison"]["written"])
+        console.print(Text(f"{rest}{where}", SOFT))
 
 
 def _evidence(console: Console, report: ComparisonReport, limit: int) -> None:

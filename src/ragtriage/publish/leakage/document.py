@@ -34,6 +34,7 @@ class LeakageRun(TypedDict):
     schema_version: str
     started: str
     on_invalid: str
+    written: bool
     threshold: float
     min_answer_length: int
     max: int

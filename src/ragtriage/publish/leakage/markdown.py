@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ragtriage.publish.escape import code, first, prose
+from ragtriage.publish.kept import kept
 from ragtriage.publish.leakage import document as doc
 from ragtriage.publish.leakage import wording
 from ragtriage.publish.markdown_parts import bullets, table
@@ -46,7 +47,7 @@ def _kinds(report: doc.LeakageReport) -> list[str]:
 def _findings(report: doc.LeakageReport, kind: doc.KindRow) -> list[str]:
     name = kind["finding"]
     shown, _ = first(wording.of_kind(report, name), FINDINGS)
-    rest = wording.unlisted(kind, len(shown))
+    rest = wording.unlisted(kind, len(shown), written=report["run"]["written"])
     return [
         f"### {wording.TITLES[name]}",
         "\n".join(_finding(row) for row in shown),
@@ -79,11 +80,13 @@ def _assignment(report: doc.LeakageReport) -> list[str]:
     facts = "; ".join(f"{name} {text}" for name, text in wording.assignment_facts(made))
     rows = [(prose(_stratum(row)), code(row["split"]), *wording.size(row)) for row in made["sizes"]]
     shown, rest = first(rows, ROWS)
+    written = report["run"]["written"]
+    every = " Every case with its proposed split and family: `assignment.parquet`."
     return [
         "## Proposed splits",
-        f"{facts}. Every case with its proposed split and family: `assignment.parquet`.",
+        f"{facts}.{every if written else ''}",
         table(("Of", "Split", "Asked>", "Reached>"), shown),
-        f"{rest} in `sizes.parquet`." if rest else "",
+        f"{rest}{kept('`sizes.parquet`', written=written)}." if rest else "",
     ]
 
 

@@ -22,6 +22,7 @@ from ragtriage.splits.assign import Proposal
 from ragtriage.splits.examine import Examined, n_short
 from ragtriage.splits.leaks import answers_of
 from ragtriage.version import __version__
+from ragtriage.without_text import names_without_text
 
 
 @dataclass
@@ -70,6 +71,7 @@ class LeakageOutcome(Look):
             schema_version=SCHEMA_VERSION,
             started=self.started,
             on_invalid=request.on_invalid,
+            written=request.write,
             threshold=request.threshold,
             min_answer_length=request.min_answer_length,
             max=request.max,
@@ -86,8 +88,10 @@ class LeakageOutcome(Look):
         )
 
     def _notes(self) -> list[str]:
-        notes = [*([NO_TEXT] if self.request.no_text else []), *self.given.notes]
-        return notes + unknown_fields(self.given.dropped)
+        no_text = self.request.no_text
+        notes = [*([NO_TEXT] if no_text else []), *self.given.notes]
+        dropped = self.given.dropped
+        return notes + unknown_fields(names_without_text(dropped) if no_text else dropped)
 
     def _splits(self) -> list[doc.SplitRow]:
         lying = self.cases.select("split", held_out=self.held_out).group_by("split")

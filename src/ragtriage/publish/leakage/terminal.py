@@ -6,6 +6,7 @@ from rich.console import Console
 from rich.text import Text
 
 from ragtriage.publish.escape import first, terminal
+from ragtriage.publish.kept import kept
 from ragtriage.publish.leakage import document as doc
 from ragtriage.publish.leakage import wording
 from ragtriage.publish.terminal_parts import (
@@ -13,8 +14,8 @@ from ragtriage.publish.terminal_parts import (
     GOOD,
     HEAD,
     SOFT,
-    WARN,
     captured,
+    notice,
     print_table,
     sentence,
 )
@@ -37,8 +38,8 @@ def render(report: doc.LeakageReport, *, color: bool, width: int) -> str:
 def _head(console: Console, report: doc.LeakageReport) -> None:
     bad = report["run"]["status"] == "failed"
     console.print(sentence(wording.verdict(report), BAD if bad else GOOD))
-    for notice in wording.notices(report):
-        console.print(Text("! ", WARN).append_text(sentence(notice)))
+    for told in wording.notices(report):
+        notice(console, told)
     facts = "; ".join(f"{name} {text}" for name, text in wording.facts(report))
     console.print(sentence(facts, SOFT))
 
@@ -54,7 +55,7 @@ def _findings(console: Console, report: doc.LeakageReport) -> None:
         console.print(Text(title, HEAD))
         for row in shown:
             console.print(_finding(row))
-        rest = wording.unlisted(kind, len(shown))
+        rest = wording.unlisted(kind, len(shown), written=report["run"]["written"])
         if rest:
             console.print(sentence(rest, SOFT))
     unlooked = [f"{row['finding']} ({row['why']})" for row in report["kinds"] if row["n"] is None]
@@ -89,10 +90,12 @@ def _assignment(console: Console, report: doc.LeakageReport) -> None:
         of = "all cases" if row["stratum"] == "all" else f"tag {row['stratum_value']}"
         name = Text(terminal(row["split"], 30), HEAD)
         rows.append([sentence(of, SOFT), name, Text(f"asked {asked}"), Text(f"reached {reached}")])
-    print_table(console, "Proposed splits (assignment.parquet)", (), rows)
+    written = report["run"]["written"]
+    title = "Proposed splits" + (" (assignment.parquet)" if written else "")
+    print_table(console, title, (), rows)
     rest = len(made["sizes"]) - len(rows)
     if rest > 0:
-        console.print(Text(f"and {rest:,} more in sizes.parquet", SOFT))
+        console.print(Text(f"and {rest:,} more{kept('sizes.parquet', written=written)}", SOFT))
     facts = "; ".join(f"{name} {text}" for name, text in wording.assignment_facts(made))
     console.print(sentence(facts, SOFT))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ragtriage.publish.kept import kept
 from ragtriage.publish.leakage import document as doc
 from ragtriage.publish.wording import count, number
 from ragtriage.schemas.leakage import (
@@ -47,7 +48,8 @@ def notices(report: doc.LeakageReport) -> list[str]:
     told = []
     if run["lines"]["set_aside"]:
         aside = count(run["lines"]["set_aside"], "line")
-        told.append(f"{aside} set aside in rejects/: not in these numbers")
+        where = " in rejects/" if run["written"] else ""
+        told.append(f"{aside} set aside{where}: not in these numbers")
     if 0 < run["n_findings"] <= run["max"]:
         told.append(f"{run['max']:,} allowed (--max): passed all the same")
     if search and search["skipped"]:
@@ -101,10 +103,10 @@ def of_kind(report: doc.LeakageReport, kind: str) -> list[doc.FindingRow]:
     return [row for row in report["findings"] if row["finding"] == kind]
 
 
-def unlisted(row: doc.KindRow, shown: int) -> str:
+def unlisted(row: doc.KindRow, shown: int, *, written: bool) -> str:
     """What a list of the first `shown` leaves out; nothing where it is whole."""
     rest = row["listed"] - shown
-    more = f"{rest:,} more in findings.parquet" if rest > 0 else ""
+    more = f"{rest:,} more{kept('findings.parquet', written=written)}" if rest > 0 else ""
     if row["n"] is not None and row["n"] > row["listed"]:
         all_named = f"all {row['n']:,} are counted, not every one has a row"
         return f"{more}; {all_named}" if more else all_named

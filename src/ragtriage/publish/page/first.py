@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -62,11 +63,16 @@ def _stage(
     for row in sorted(rows, key=lambda row: -row["n"]):
         point = row["break_point"]
         places = found.get((name, point), [])
-        check = cases[places[0] - 1]["next_check"] if places else None
+        check = _most_common(cases[place - 1]["next_check"] for place in places)
         words = wording.BREAK_POINTS.get(point, point) if point else wording.stage_words(name)
         points.append(Point(point, words, row["n"], row["share"], places, check))
     shares = [row["share"] for row in rows if row["share"] is not None]
     return Broken(name, sum(row["n"] for row in rows), sum(shares) if shares else None, points)
+
+
+def _most_common(checks: Iterable[str | None]) -> str | None:
+    """What to look at first in most cases; of equals, the one that comes first."""
+    return next((check for check, _ in Counter(checks).most_common(1)), None)
 
 
 def _order(broken: Broken) -> tuple[int, int, str]:

@@ -54,7 +54,10 @@ def _gates(gates: list[GateRow]) -> Html:
     if not gates:
         return NOTHING
     return table(
-        "Gates", heads("Gate", "Verdict", "#Value", "#Threshold", "Reason"), map(_gate, gates)
+        "Gates",
+        heads("Gate", "Verdict", "#Value", "#Threshold", "Reason"),
+        map(_gate, gates),
+        kind="of-gates",
     )
 
 

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from ragtriage.metrics import REGISTRY
 from ragtriage.publish import wording
 from ragtriage.publish.document import AbstentionRow, NotObserved, Report
-from ragtriage.publish.escape import first
 from ragtriage.publish.page.markup import NOTHING, Html, join, tag
 from ragtriage.publish.page.parts import (
     ROWS,
@@ -20,7 +19,8 @@ from ragtriage.publish.page.parts import (
     section,
     table,
 )
-from ragtriage.publish.page.texts import breakable, ids, line
+from ragtriage.publish.page.texts import breakable, ids, line, with_code
+from ragtriage.publish.slice_words import counts, most_broken
 
 # How far a mean is from the best there is, from which on a cell is one shade warmer.
 _SHADES = (0.05, 0.15, 0.3, 0.5)
@@ -63,17 +63,30 @@ def _metric_table(
     asked = any(told.interval for told in lines)
     names = ["Metric", "#Mean", "#Cases scored", *(title for _, title in wide), "#Undefined"]
     names += ["#Not run", *(["95% interval"] if asked else [])]
-    rows = [_metric(told, report, [name for name, _ in wide], asked=asked) for told in lines]
+    known = {told.row["metric"]: told for told in reversed(lines)}
+    rows = [
+        _metric(
+            told,
+            report,
+            [name for name, _ in wide],
+            asked=asked,
+            defined=known[told.row["metric"]] is told,
+        )
+        for told in lines
+    ]
     rows += [_absent(row, len(names)) for row in absent]
     none = tag("tr", tag("td", "No metric was observed.", colspan=len(names)))
     return table(caption, heads(*names), rows or [none], kind="metrics")
 
 
-def _metric(told: wording.MetricLine, report: Report, wide: list[str], *, asked: bool) -> Html:
+def _metric(
+    told: wording.MetricLine, report: Report, wide: list[str], *, asked: bool, defined: bool
+) -> Html:
+    """A row; what the metric means stands with its first cutoff alone."""
     row = told.row
-    definition = report["definitions"].get(row["metric"], "").replace("`", "")
-    about = tag("small", line(definition, 200))
-    note = NOTHING
+    about = note = NOTHING
+    if defined:
+        about = tag("small", with_code(report["definitions"].get(row["metric"], "")))
     if row["metric"] == "answer_match":
         by = line(report["run"]["normalizer"], 200)
         note = tag("small", "normalised by ", by, ". ", wording.NOTES["answer_match"])
@@ -139,10 +152,10 @@ def _legend() -> list[str]:
 
 
 def _slice(name: str, columns: list[str], lines: list[wording.SliceLine]) -> Html:
-    shown, rest = first(lines, ROWS)
+    shown, rest = most_broken(lines, ROWS)
     titles = [_sortable(name, kind=None), _sortable("passed"), *map(_sortable, columns)]
     rows = [_slice_row(columns, told) for told in shown]
-    kind = "slices sortable many" if len(columns) > _MANY else "slices sortable"
+    kind = "slices sortable many" if len(columns) >= _MANY else "slices sortable"
     return join(
         [
             tag("h3", line(name, 200)),
@@ -159,8 +172,8 @@ def _sortable(name: str, kind: str | None = "num") -> Html:
 
 def _slice_row(columns: list[str], told: wording.SliceLine) -> Html:
     mix = tag("small", told.mix) if told.mix else NOTHING
-    passed, _, of = told.passed.replace(",", "").partition(" of ")
-    share = int(passed) / int(of) if int(of) else None
+    passed, of = counts(told)
+    share = passed / of if of else None
     cells = [
         _cell(column, mean, over) for column, (mean, over) in zip(columns, told.cells, strict=True)
     ]

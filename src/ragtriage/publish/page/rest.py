@@ -134,7 +134,7 @@ def _input(file: InputEntry) -> Html:
     counts = (file["lines"], file["accepted"], file["set_aside"], file["blank"], file["bytes"])
     return tag(
         "tr",
-        row_head(line(file["path"], 600)),
+        row_head(line(file["path"], 600), class_="wrap"),
         tag("td", line(file["role"], 200)),
         *map(number, counts),
         tag("td", tag("code", line(file["sha256"], 200), class_="hash")),

@@ -55,6 +55,16 @@ def _id(item: str) -> Html:
 _short_id = lru_cache(maxsize=8192)(_id)
 
 
+def with_code(text: str, limit: int = HTML_LIMIT) -> Html:
+    """A sentence of ours whose names in backticks are code."""
+    parts = text.split("`")
+    if len(parts) % 2 == 0:
+        return line(text, limit)
+    return join(
+        tag("code", line(p, limit)) if n % 2 else line(p, limit) for n, p in enumerate(parts)
+    )
+
+
 def breakable(name: str) -> Html:
     """A name that may be broken after an underscore or an @."""
     return Html(escaped(name).replace("_", "_<wbr>").replace("@", "<wbr>@"))

@@ -48,6 +48,7 @@
     stage.value === "*" || (stage.value ? item.stage === stage.value : item.stage !== "pass");
   const passing = byId("passing");
   const shown = () => cases.filter((item) => !item.node.hidden);
+  const unfold = byId("unfold");
   const narrow = () => {
     const words = find.value.toLowerCase().split(/\s+/).filter(Boolean);
     let n = 0;
@@ -61,6 +62,7 @@
       n += fits;
     }
     if (passing) passing.hidden = !shown().some((item) => item.stage === "pass");
+    unfold.textContent = shown().every((item) => item.node.open) ? "Close all" : "Open all";
     byId("count").textContent = `${n.toLocaleString("en")} of ${cases.length.toLocaleString("en")} cases shown`;
   };
   const set = (values) => {
@@ -78,7 +80,6 @@
   for (const control of [stage, point, slice]) control.addEventListener("change", narrow);
   form.addEventListener("submit", (event) => event.preventDefault());
   byId("reset").addEventListener("click", () => set({}));
-  const unfold = byId("unfold");
   unfold.addEventListener("click", () => {
     const open = unfold.textContent === "Open all";
     for (const item of shown()) item.node.open = open;
