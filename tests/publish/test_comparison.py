@@ -59,7 +59,7 @@ def test_definitions_stand_without_the_marks_of_markdown(tmp_path: Path) -> None
     assert "`" not in page
     run = ragtriage.evaluate(pl.DataFrame(leaks[1:]), out=str(tmp_path / "out"))
     page = (run.folder / "report.html").read_text("utf-8")
-    assert "outside allowed_ids or in forbidden_ids" in page
+    assert "outside <code>allowed_ids</code> or in <code>forbidden_ids</code>" in page
 
 
 def test_html_holds_it_as_text(hostile: ragtriage.Comparison) -> None:
