@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 import ragtriage
-from ragtriage.errors import InputError
+from ragtriage.errors import InputError, NoRoomError
 from ragtriage.read import tables
 from ragtriage.schemas.inputs import Cases, dtypes
 from tests.read.support import Read, read, read_frame
@@ -249,3 +249,17 @@ def test_a_damaged_file_is_told_or_harmless() -> None:
         except InputError:
             refused += 1
     assert refused > 75
+
+
+def test_a_file_is_not_damaged_where_the_system_gives_no_thread(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def gives_up(*_: object, **__: object) -> None:
+        raise pl.exceptions.PanicException("could not spawn threads: ThreadPoolBuildError")
+
+    data = parquet(pl.DataFrame(IDS))
+    for name in ("scan_parquet", "read_parquet_schema"):
+        with monkeypatch.context() as patched:
+            patched.setattr(pl, name, gives_up)
+            with pytest.raises(NoRoomError, match="no room for another thread"):
+                read(data, "in.parquet")

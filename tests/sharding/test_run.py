@@ -15,6 +15,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from polars.exceptions import PanicException
 
 from ragtriage import folding
 from ragtriage.errors import InputError, ShardError, UsageError
@@ -74,12 +75,12 @@ def test_a_shard_that_fails_names_itself_and_nothing_is_published(
     def last(chunk: Any) -> bool:
         return "case-00000019" in chunk["case_id"]
 
-    monkeypatch.setattr(folding, "score", score_unless(last, MemoryError))
+    monkeypatch.setattr(folding, "score", score_unless(last, LookupError))
     with pytest.raises(ShardError) as caught:
         run_in_shards(request_for(cases), in_turn, wanted=3)
     size = cases.stat().st_size
     assert str(caught.value).startswith(f"shard 3 ({cases}, bytes ")
-    assert f"-{size:,}) failed: MemoryError: no more of it; nothing was published" in (
+    assert f"-{size:,}) failed: LookupError: no more of it; nothing was published" in (
         str(caught.value)
     )
     assert caught.value.exit_code == 3
@@ -109,14 +110,37 @@ def test_a_full_disk_is_said_once_and_in_a_users_words(
 ) -> None:
     with monkeypatch.context() as patched:
         patched.setattr(jobs, "write_hashes", no_space)
-        with pytest.raises(InputError, match=r"hashes\.npy: cannot be written: No space left"):
+        with pytest.raises(InputError, match="out: cannot be written: No space left") as caught:
             run_in_shards(request_for(cases), in_turn, wanted=2)
+    assert ".unfinished" not in str(caught.value)
     monkeypatch.setattr(pl.DataFrame, "write_parquet", no_space)
     with pytest.raises(InputError, match="cannot be written: No space left") as caught:
         run_in_shards(request_for(cases), in_turn, wanted=2)
     assert str(caught.value).count("nothing was published") == 1
     assert str(caught.value).endswith(")")
     assert not (cases.parent / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [
+        (PanicException("OS can't spawn worker thread: unavailable"), "no room for another thread"),
+        (RuntimeError("can't start new thread"), "no room for another thread"),
+        (MemoryError(), "out of memory"),
+        (PanicException("index out of bounds"), "PanicException: index out of bounds"),
+    ],
+)
+def test_a_shard_that_the_system_has_no_room_for_says_so(
+    cases: Path, monkeypatch: pytest.MonkeyPatch, error: BaseException, expected: str
+) -> None:
+    def gives_up(_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(jobs.Fold, "run", gives_up)
+    with pytest.raises(ShardError) as caught:
+        run_in_shards(request_for(cases), in_turn, wanted=2)
+    assert str(caught.value).startswith(f"shard 1 ({cases}, bytes 0-")
+    assert f" failed: {expected}" in str(caught.value)
 
 
 def test_a_system_that_the_input_does_not_name_is_refused(cases: Path) -> None:
