@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import random
 from pathlib import Path
 from typing import Any
@@ -263,3 +264,22 @@ def test_a_file_is_not_damaged_where_the_system_gives_no_thread(
             patched.setattr(pl, name, gives_up)
             with pytest.raises(NoRoomError, match="no room for another thread"):
                 read(data, "in.parquet")
+
+
+def test_a_file_that_changes_while_it_is_indexed_is_noticed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "in.parquet"
+    columns = {"required_ids": [["x"], ["y"]], "retrieved_ids": [["x"], ["x"]]}
+    pl.DataFrame(IDS | columns).write_parquet(path)
+    learn = tables.TableSource.learn
+
+    def changed_behind(source: tables.TableSource) -> Any:
+        learnt = learn(source)
+        pl.DataFrame({"case_id": ["a", "a"]} | columns).write_parquet(path)
+        os.utime(path, ns=(0, 1_000_000_000))
+        return learnt
+
+    monkeypatch.setattr(tables.TableSource, "learn", changed_behind)
+    with pytest.raises(InputError, match="changed while it was read; run again"):
+        ragtriage.evaluate(path, write=False)

@@ -101,6 +101,29 @@ def test_a_shard_that_cannot_be_read_says_why_and_where(cases: Path) -> None:
     assert not (cases.parent / "out").exists()
 
 
+@pytest.mark.parametrize("wanted", [1, 3])
+def test_an_input_that_changes_between_two_looks_is_noticed(
+    cases: Path, monkeypatch: pytest.MonkeyPatch, wanted: int
+) -> None:
+    """The same size, and nobody reads the old bytes again: only the time tells."""
+    learn = jobs.shards.learn
+
+    def changed_behind(*given: Any) -> Any:
+        learnt = learn(*given)
+        cases.write_bytes(cases.read_bytes().replace(b"case-0000000", b"case-1111111"))
+        os.utime(cases, ns=(0, 1_000_000_000))
+        return learnt
+
+    def learning_first(calls: Any) -> list[Any]:
+        ended = in_turn(calls[::-1])
+        return ended[::-1]
+
+    monkeypatch.setattr(jobs.shards, "learn", changed_behind)
+    with pytest.raises(InputError, match="changed while it was read; run again"):
+        run_in_shards(request_for(cases), learning_first, wanted=wanted)
+    assert not (cases.parent / "out").exists()
+
+
 def no_space(*_: object, **__: object) -> None:
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 

@@ -74,10 +74,11 @@ class TableSource:
         Raises:
             InputError: a column is unknown, given twice, or of another type than the model's.
         """
+        # The digest first: whatever changes later is noticed.
+        seen = fingerprint(self.file) if self._frame is None else Fingerprint("", 0, 0)
         index = self.learn()
         self.settle(index)
-        if self._frame is None:
-            index.fingerprint = fingerprint(self.file)
+        index.fingerprint = seen
         return index
 
     def learn(self) -> FileIndex:
