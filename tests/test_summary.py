@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from fractions import Fraction
 from typing import Any
 
@@ -116,6 +117,16 @@ def test_values_beyond_the_limit_are_summed_together(monkeypatch: pytest.MonkeyP
     assert dict(zip(rows["slice_value"], rows["n_cases"], strict=True)) == {"a": 2, "b": 1, "…": 2}
     assert total.overflowed == ["split"]
     assert rows["n_cases"].sum() == 5
+
+
+def test_sums_that_wait_to_be_added_up_keep_no_text_of_the_cases() -> None:
+    names = [f"a split with a long name: {i}" for i in range(5_000)]
+    every = chunk([1.0] * 5_000, split=names, tags=[[name] for name in names])
+    total = Summary(COLUMNS)
+    total.add(every[[7, 8]])
+    (kept,) = total._gathered
+    assert kept["by tag"].to_list() == [[names[7]], [names[8]]]
+    assert len(pickle.dumps(kept)) < 10_000
 
 
 def test_failed_cases_enter_no_mean_but_their_leaks_are_summed() -> None:

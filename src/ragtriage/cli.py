@@ -5,12 +5,12 @@ from __future__ import annotations
 import gc
 import os
 import sys
-import traceback
 from typing import Any, NoReturn
 
 import click
 
 from ragtriage.cli_explain import explain
+from ragtriage.cli_failing import told
 from ragtriage.cli_intake import convert, inspect
 from ragtriage.cli_options import (
     agreement_options,
@@ -33,8 +33,6 @@ from ragtriage.errors import (
     EXIT_GATE_FAILED,
     EXIT_INTERNAL,
     EXIT_PASSED,
-    EXIT_REFUSED,
-    RagtriageError,
 )
 from ragtriage.options import comparison_apart, format_shown, leakage_options, options_from
 from ragtriage.runner import runner_apart
@@ -83,22 +81,9 @@ def run(arguments: list[str] | None = None) -> int:
         # Whoever read our output has gone; the run itself is complete.
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - kept until exit
         return EXIT_INTERNAL
-    except Exception as error:  # noqa: BLE001 - the last resort: exit code 3 and all we know
-        return _told(error)
+    except BaseException as error:  # noqa: BLE001 - the last resort: exit code 3 and all we know
+        return told(error)
     return EXIT_PASSED if code is None else int(code)
-
-
-def _told(error: Exception) -> int:
-    """Say what went wrong and give the exit code that says so too."""
-    if isinstance(error, click.ClickException):
-        say(error.format_message())
-        return EXIT_REFUSED
-    if isinstance(error, RagtriageError):
-        say(str(error))
-        return error.exit_code
-    say("ragtriage: internal error; please report it with what follows")
-    say(traceback.format_exc())
-    return EXIT_INTERNAL
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})

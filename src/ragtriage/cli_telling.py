@@ -21,7 +21,7 @@ from ragtriage.cli_output import (
     say_mapping,
     say_where,
 )
-from ragtriage.errors import RagtriageError, UsageError
+from ragtriage.errors import RagtriageError, UsageError, is_panic, no_room
 from ragtriage.options import Detail, format_shown
 
 _DETAILS: tuple[Detail, ...] = ("quiet", "verbose")
@@ -115,7 +115,7 @@ class Telling:
         self._where(None, where)
         return max(code, self._code(comparison))
 
-    def refused(self, error: Exception) -> None:
+    def refused(self, error: BaseException) -> None:
         """Nothing was evaluated: say so to machines; the message itself is printed elsewhere."""
         if self._told:
             return
@@ -255,6 +255,7 @@ def telling(flags: dict[str, Any]) -> Iterator[Telling]:
     told = Telling(flags.get("junit"))
     try:
         yield told
-    except Exception as error:
-        told.refused(error)
+    except BaseException as error:
+        if isinstance(error, Exception) or is_panic(error):
+            told.refused(no_room(error) or error)
         raise

@@ -4,6 +4,7 @@
     ├── UsageError          2   what was asked for makes no sense
     ├── InputError          2   what was given cannot be used
     │   └── InvalidRowsError    rows broke rules and none may be set aside
+    ├── NoRoomError         3   the system gives no further thread, process or memory
     ├── TimeLimitError      3   a step of a flow was ended at its time limit
     └── ShardError          3   a shard of the input could not be evaluated
 
@@ -58,6 +59,29 @@ class TimeLimitError(RagtriageError):
 
 class ShardError(RagtriageError):
     """A shard failed for a reason of its own, or its workers died; the text names it."""
+
+
+class NoRoomError(RagtriageError):
+    """The system gives the process no further thread, process or memory."""
+
+
+def is_panic(error: BaseException) -> bool:
+    """Did polars give up? Its panics are no `Exception`, and have no class before it is loaded."""
+    return type(error).__name__ == "PanicException"
+
+
+def no_room(error: BaseException) -> NoRoomError | None:
+    """The same in a user's words, where it says that the system gives no more; else None."""
+    if isinstance(error, MemoryError):
+        return NoRoomError("out of memory; give the process more; --workers 1 needs least")
+    text = str(error)
+    refused = "start new thread" in text or (is_panic(error) and "spawn" in text)
+    if not refused:
+        return None
+    return NoRoomError(
+        "no room for another thread; raise the limit of processes or memory (ulimit -u, -v; of a "
+        "container its own), or ask for fewer: --workers 1, POLARS_MAX_THREADS=1"
+    )
 
 
 def nearest(name: str, known: list[str]) -> str:

@@ -15,6 +15,7 @@ from typing import Any
 import pandera.polars as pa
 import polars as pl
 
+from ragtriage.compact import compact
 from ragtriage.fixed_point import unfixed
 from ragtriage.metrics.registry import Column
 from ragtriage.schemas import results
@@ -50,7 +51,7 @@ class Summary:
     def add(self, cases: pl.DataFrame) -> None:
         """Take in a chunk of cases with their metrics and stages."""
         sums = sums_of_alike(cases, self.columns, self._slice_columns(), weighted=self.weighted)
-        self._gathered.append(sums)
+        self._gathered.append(compact(sums))
         if sum(frame.height for frame in self._gathered) > _GATHERED:
             self.settle()
 

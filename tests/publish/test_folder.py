@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 
 import polars as pl
 import pytest
+from polars.exceptions import ComputeError
 
 from ragtriage.errors import InputError, UsageError
-from ragtriage.publish.folder import RunFolder
+from ragtriage.publish.folder import RunFolder, writing
 
 FRAME = pl.DataFrame({"a": [1, 2]})
 
@@ -86,6 +88,35 @@ def test_an_output_folder_that_cannot_be_made(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(InputError, match=r"cannot be written.*nothing was published"):
         RunFolder(str(tmp_path / "file" / "out"), "one").open()
+
+
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [
+        (OSError(errno.ENOSPC, "No space left on device"), "No space left on device"),
+        (OSError("No space left on device (os error 28)"), "No space left on device"),
+        (
+            ComputeError(
+                "File out of specification: underlying IO error: File too large (os error 27)"
+            ),
+            "File too large",
+        ),
+        (
+            ComputeError("File out of specification: Invalid thrift: transport error"),
+            "not all of it could be stored",
+        ),
+        (ComputeError("something else\nand more"), "something else"),
+    ],
+)
+def test_why_nothing_was_written_is_said_without_hidden_names(
+    tmp_path: Path, error: Exception, expected: str
+) -> None:
+    folder = RunFolder(str(tmp_path), "one")
+    said = f"cannot be written: {expected}; check --out, permissions and space; nothing was"
+    for target, shown in ((folder.attempts / "00000-x" / "cases", tmp_path), (tmp_path / "b",) * 2):
+        with pytest.raises(InputError) as caught, writing(target):
+            raise error
+        assert str(caught.value).startswith(f"{shown}: {said}")
 
 
 def test_a_dangling_link_takes_the_name_too(tmp_path: Path) -> None:

@@ -204,6 +204,14 @@ def test_the_same_file_twice_repeats_every_id(tree: Tree, cli: Command) -> None:
     shown.refuses(f"{path}:1: case_id: 'a' is not unique, first at {path}:1", "2 errors")
 
 
+def test_a_broken_file_that_is_named_twice_is_told_once(tmp_path: Path, cli: Command) -> None:
+    path = tmp_path / "a.parquet"
+    path.write_bytes(b"PAR1 not really")
+    shown = cli("validate", path, path)
+    assert shown.code == 2
+    assert shown.err.count("not a Parquet file") == 1
+
+
 def test_standard_input_is_kept_beside_the_run(
     cli: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -42,6 +43,20 @@ def test_a_finished_run_and_one_of_its_columns(folder: Path) -> None:
     assert run.column("case_id").to_list() == ["q1", "q2"]
     assert run.evidence.select("ids").collect()["ids"].to_list() == [["a"], ["a"]]
     assert looks_like_run(str(folder))
+
+
+def test_few_rows_keep_no_text_of_the_others(written: Writer, tmp_path: Path) -> None:
+    texts = [f"a question that is longer than twelve letters: {i:05d}" for i in range(2_000)]
+    many = [RECORDS[0] | {"case_id": f"q{i}", "question": text} for i, text in enumerate(texts)]
+    run = open_run(str(ragtriage.evaluate(written(many), out=str(tmp_path / "out")).folder))
+    asked = run.cases.select("case_id", "question")
+    wanted = pl.LazyFrame({"case_id": ["q7", "q1999"]})
+    few = run.few(asked.join(wanted, on="case_id", how="semi"))
+    assert sorted(few.rows()) == [("q1999", texts[1999]), ("q7", texts[7])]
+    # In a list, a text is pickled with all that it is held together with.
+    assert len(pickle.dumps(few.select(pl.all().implode()))) < 5_000
+    none = run.few(asked.filter(pl.lit(value=False)))
+    assert (none.height, none.columns) == (0, ["case_id", "question"])
 
 
 def test_parts_stay_in_order(written: Writer, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import random
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ import polars as pl
 import pytest
 
 import ragtriage
-from ragtriage.errors import InputError
+from ragtriage.errors import InputError, NoRoomError
 from ragtriage.read import tables
 from ragtriage.schemas.inputs import Cases, dtypes
 from tests.read.support import Read, read, read_frame
@@ -249,3 +250,36 @@ def test_a_damaged_file_is_told_or_harmless() -> None:
         except InputError:
             refused += 1
     assert refused > 75
+
+
+def test_a_file_is_not_damaged_where_the_system_gives_no_thread(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def gives_up(*_: object, **__: object) -> None:
+        raise pl.exceptions.PanicException("could not spawn threads: ThreadPoolBuildError")
+
+    data = parquet(pl.DataFrame(IDS))
+    for name in ("scan_parquet", "read_parquet_schema"):
+        with monkeypatch.context() as patched:
+            patched.setattr(pl, name, gives_up)
+            with pytest.raises(NoRoomError, match="no room for another thread"):
+                read(data, "in.parquet")
+
+
+def test_a_file_that_changes_while_it_is_indexed_is_noticed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "in.parquet"
+    columns = {"required_ids": [["x"], ["y"]], "retrieved_ids": [["x"], ["x"]]}
+    pl.DataFrame(IDS | columns).write_parquet(path)
+    learn = tables.TableSource.learn
+
+    def changed_behind(source: tables.TableSource) -> Any:
+        learnt = learn(source)
+        pl.DataFrame({"case_id": ["a", "a"]} | columns).write_parquet(path)
+        os.utime(path, ns=(0, 1_000_000_000))
+        return learnt
+
+    monkeypatch.setattr(tables.TableSource, "learn", changed_behind)
+    with pytest.raises(InputError, match="changed while it was read; run again"):
+        ragtriage.evaluate(path, write=False)

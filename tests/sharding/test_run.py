@@ -15,6 +15,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from polars.exceptions import PanicException
 
 from ragtriage import folding
 from ragtriage.errors import InputError, ShardError, UsageError
@@ -74,12 +75,12 @@ def test_a_shard_that_fails_names_itself_and_nothing_is_published(
     def last(chunk: Any) -> bool:
         return "case-00000019" in chunk["case_id"]
 
-    monkeypatch.setattr(folding, "score", score_unless(last, MemoryError))
+    monkeypatch.setattr(folding, "score", score_unless(last, LookupError))
     with pytest.raises(ShardError) as caught:
         run_in_shards(request_for(cases), in_turn, wanted=3)
     size = cases.stat().st_size
     assert str(caught.value).startswith(f"shard 3 ({cases}, bytes ")
-    assert f"-{size:,}) failed: MemoryError: no more of it; nothing was published" in (
+    assert f"-{size:,}) failed: LookupError: no more of it; nothing was published" in (
         str(caught.value)
     )
     assert caught.value.exit_code == 3
@@ -100,6 +101,29 @@ def test_a_shard_that_cannot_be_read_says_why_and_where(cases: Path) -> None:
     assert not (cases.parent / "out").exists()
 
 
+@pytest.mark.parametrize("wanted", [1, 3])
+def test_an_input_that_changes_between_two_looks_is_noticed(
+    cases: Path, monkeypatch: pytest.MonkeyPatch, wanted: int
+) -> None:
+    """The same size, and nobody reads the old bytes again: only the time tells."""
+    learn = jobs.shards.learn
+
+    def changed_behind(*given: Any) -> Any:
+        learnt = learn(*given)
+        cases.write_bytes(cases.read_bytes().replace(b"case-0000000", b"case-1111111"))
+        os.utime(cases, ns=(0, 1_000_000_000))
+        return learnt
+
+    def learning_first(calls: Any) -> list[Any]:
+        ended = in_turn(calls[::-1])
+        return ended[::-1]
+
+    monkeypatch.setattr(jobs.shards, "learn", changed_behind)
+    with pytest.raises(InputError, match="changed while it was read; run again"):
+        run_in_shards(request_for(cases), learning_first, wanted=wanted)
+    assert not (cases.parent / "out").exists()
+
+
 def no_space(*_: object, **__: object) -> None:
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
@@ -109,14 +133,37 @@ def test_a_full_disk_is_said_once_and_in_a_users_words(
 ) -> None:
     with monkeypatch.context() as patched:
         patched.setattr(jobs, "write_hashes", no_space)
-        with pytest.raises(InputError, match=r"hashes\.npy: cannot be written: No space left"):
+        with pytest.raises(InputError, match="out: cannot be written: No space left") as caught:
             run_in_shards(request_for(cases), in_turn, wanted=2)
+    assert ".unfinished" not in str(caught.value)
     monkeypatch.setattr(pl.DataFrame, "write_parquet", no_space)
     with pytest.raises(InputError, match="cannot be written: No space left") as caught:
         run_in_shards(request_for(cases), in_turn, wanted=2)
     assert str(caught.value).count("nothing was published") == 1
     assert str(caught.value).endswith(")")
     assert not (cases.parent / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [
+        (PanicException("OS can't spawn worker thread: unavailable"), "no room for another thread"),
+        (RuntimeError("can't start new thread"), "no room for another thread"),
+        (MemoryError(), "out of memory"),
+        (PanicException("index out of bounds"), "PanicException: index out of bounds"),
+    ],
+)
+def test_a_shard_that_the_system_has_no_room_for_says_so(
+    cases: Path, monkeypatch: pytest.MonkeyPatch, error: BaseException, expected: str
+) -> None:
+    def gives_up(_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(jobs.Fold, "run", gives_up)
+    with pytest.raises(ShardError) as caught:
+        run_in_shards(request_for(cases), in_turn, wanted=2)
+    assert str(caught.value).startswith(f"shard 1 ({cases}, bytes 0-")
+    assert f" failed: {expected}" in str(caught.value)
 
 
 def test_a_system_that_the_input_does_not_name_is_refused(cases: Path) -> None:

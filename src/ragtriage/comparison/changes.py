@@ -80,7 +80,7 @@ class Changes:
         for side, run in (("base", self.base), ("candidate", self.candidate)):
             names = {name: f"{side}_{name}" for name in ("question", "answer", "error")}
             rows = run.cases.select("case_id", *names).join(wanted, on="case_id", how="semi")
-            read = run.read(rows).rename(names)
+            read = run.few(rows).rename(names)
             frame = frame.join(read, on="case_id", how="left", maintain_order="left")
         question = pl.coalesce("base_question", "candidate_question").alias("question")
         return frame.select("case_id", question, pl.selectors.matches("_(answer|error)$"))

@@ -8,6 +8,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import re
 import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -27,6 +28,7 @@ _LEVEL = 1
 _STATISTICS = {"null_count": True, "min": False, "max": False, "distinct_count": False}
 # Of a table put together from blocks: small groups keep little in memory.
 _ROWS = 50_000
+_OF_SYSTEM = re.compile(r"(?:.*: )?(.+) \(os error [0-9]+\)")
 
 
 class RunFolder:
@@ -216,15 +218,26 @@ def writing(target: Path) -> Iterator[None]:
     """What goes wrong in writing is said in a user's words."""
     try:
         yield
-    except polars.exceptions.PolarsError as error:
-        reason = str(error).split("\n", 1)[0]
-        raise InputError(f"{target}: cannot be written: {reason}; nothing was published") from None
-    except OSError as error:
-        reason = error.strerror or str(error)
+    except (polars.exceptions.PolarsError, OSError) as error:
+        reason = getattr(error, "strerror", None) or _reason(str(error))
         raise InputError(
-            f"{target}: cannot be written: {reason}; check --out, permissions and space; "
-            "nothing was published"
+            f"{_visible(target)}: cannot be written: {reason}; check --out, permissions and "
+            "space; nothing was published"
         ) from None
+
+
+def _reason(told: str) -> str:
+    """Why polars could not write, in the system's own words where it passes them on."""
+    first = told.split("\n", 1)[0]
+    if found := _OF_SYSTEM.search(first):
+        return found[1]
+    return "not all of it could be stored" if "transport error" in first else first
+
+
+def _visible(target: Path) -> Path:
+    """What a user knows of it: the folder of runs, for what is hidden there until it is whole."""
+    hidden = next((path for path in target.parents if path.name == UNFINISHED), None)
+    return target if hidden is None else hidden.parent
 
 
 def _locked(path: Path) -> IO[str] | None:

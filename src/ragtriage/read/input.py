@@ -93,7 +93,8 @@ def index_all(sources: list[Source]) -> list[tuple[Source, FileIndex]]:
         except InputError as error:
             problems.append(str(error))
     if problems:
-        raise InputError("\n".join(problems))
+        # A file may have been named twice.
+        raise InputError("\n".join(dict.fromkeys(problems)))
     return pairs
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import polars as pl
 
+from ragtriage.compact import compact
 from ragtriage.read.ahead import ahead
 from ragtriage.read.chunk import Chunk, RowFault
 from ragtriage.read.spill import PLACE, Spill
@@ -41,7 +42,9 @@ class LateFaults:
         """Faults to tell, with the columns of `LATE`."""
         if faults.height:
             self._end = max(self._end, *(number + 1 for number in faults["chunk"].unique()))
-            self._spill.add(faults.with_columns(pl.col("chunk").cast(pl.UInt32).alias(PLACE)))
+            # Few, of chunks that are many: no more of each may stay than is told.
+            placed = compact(faults).with_columns(pl.col("chunk").cast(pl.UInt32).alias(PLACE))
+            self._spill.add(placed)
 
     def told(self) -> Iterator[list[RowFault]]:
         """All of them, those of one record together, with its text."""

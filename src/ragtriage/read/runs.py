@@ -5,12 +5,15 @@ Refuses what is not a finished run of a schema version we know. Nothing is compu
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
+from ragtriage.compact import compact
 from ragtriage.errors import InputError
 from ragtriage.read.run_manifest import UNFINISHED, read_manifest
 from ragtriage.read.run_tables import scanned_tables
@@ -55,8 +58,20 @@ class StoredRun:
 
         `streaming`: in less memory, and in no order.
         """
-        try:
+        with self._readable():
             return wanted.collect(engine="streaming" if streaming else "auto")
+
+    def few(self, wanted: pl.LazyFrame) -> pl.DataFrame:
+        """The same where few of many rows are wanted: no text of the others stays; in no order."""
+        with self._readable():
+            nothing = pl.DataFrame(schema=wanted.collect_schema())
+            parts = wanted.collect_batches(chunk_size=1, maintain_order=False)
+            return pl.concat([nothing, *map(compact, parts)])
+
+    @contextmanager
+    def _readable(self) -> Iterator[None]:
+        try:
+            yield
         except (pl.exceptions.PolarsError, OSError) as error:
             reason = str(error).split("\n", 1)[0]
             raise InputError(

@@ -17,7 +17,7 @@ import polars as pl
 from ragtriage.errors import InputError
 from ragtriage.read import tables
 from ragtriage.read.batches import Batch, JsonLines, Reader
-from ragtriage.read.files import Fingerprint, InputFile, find_files, open_bytes
+from ragtriage.read.files import Fingerprint, InputFile, find_files, open_bytes, stands
 from ragtriage.read.gate import Profile
 from ragtriage.read.index import FileIndex, Source
 from ragtriage.read.jsonl import batch_bytes, block_bounds, range_reader
@@ -33,7 +33,8 @@ class Shard:
     """One file, or bytes (of Parquet: rows) `start` up to `stop` of it.
 
     `number`: its place among the shards of the input, from 0; `nth`: that of its file among files.
-    `step`: the bytes of each of its batches.
+    `step`: the bytes of each of its batches. `stood`: size and time of change of the file when it
+    was cut.
     """
 
     number: int
@@ -43,6 +44,7 @@ class Shard:
     stop: int = 0
     step: int = 0
     whole: bool = True
+    stood: tuple[int, int] | None = None
 
     @property
     def name(self) -> str:
@@ -96,6 +98,7 @@ def cut(
     """
     found = find_files(arguments, "records", spill)
     files = [replace(file, path=file.path.absolute()) for file in found]
+    stood = [stands(file) for file in files]
     bounds = [_bounds(file) for file in files]
     units = sum(max(len(of_file) - 1, 1) for of_file in bounds)
     sizes = _tapered(units, wanted or 1) if tapered else _even(units, wanted)
@@ -103,11 +106,13 @@ def cut(
     for nth, (file, of_file) in enumerate(zip(files, bounds, strict=True)):
         ends = _ends(of_file, sizes)
         if len(ends) < 3:  # noqa: PLR2004 - a start, a cut and an end
-            shards.append(Shard(len(shards), nth, file))
+            shards.append(Shard(len(shards), nth, file, stood=stood[nth]))
             continue
         step = batch_bytes(ends[-1])
         for start, stop in itertools.pairwise(ends):
-            shards.append(Shard(len(shards), nth, file, start, stop, step, whole=False))
+            shards.append(
+                Shard(len(shards), nth, file, start, stop, step, whole=False, stood=stood[nth])
+            )
     return shards
 
 
@@ -157,8 +162,9 @@ def joined(parts: list[ShardIndex], seen: Fingerprint, request: Reading) -> list
     Raises:
         InputError: the file is not any more what was cut.
     """
-    file, last = parts[0].shard.file, parts[-1].shard
-    if not last.whole and file.format == "jsonl" and last.stop != seen.size:
+    file = parts[0].shard.file
+    # Whoever learnt a part may have read it before the digest was taken, or after.
+    if parts[0].shard.stood != (seen.size, seen.modified_ns):
         raise InputError(f"{file.name}: changed while it was read; run again")
     index = replace(parts[0].index, fingerprint=seen, hashes=[], profile=Profile())
     for part in parts:

@@ -14,7 +14,7 @@ import pandera.polars as pa
 import polars as pl
 import polars.exceptions
 
-from ragtriage.errors import InputError
+from ragtriage.errors import InputError, RagtriageError, no_room
 from ragtriage.read.aliases import Key, KeyResolver
 from ragtriage.read.chunk import Chunk, RowFault
 from ragtriage.read.files import Fingerprint, InputFile, fingerprint, open_bytes, unchanged
@@ -74,10 +74,11 @@ class TableSource:
         Raises:
             InputError: a column is unknown, given twice, or of another type than the model's.
         """
+        # The digest first: whatever changes later is noticed.
+        seen = fingerprint(self.file) if self._frame is None else Fingerprint("", 0, 0)
         index = self.learn()
         self.settle(index)
-        if self._frame is None:
-            index.fingerprint = fingerprint(self.file)
+        index.fingerprint = seen
         return index
 
     def learn(self) -> FileIndex:
@@ -139,9 +140,10 @@ class TableSource:
             with open_bytes(self.file) as stream:
                 return dict(pl.read_parquet_schema(stream))
         except DAMAGED as error:
-            raise InputError(
-                f"{self.file.name}: not a Parquet file ({_first_line(error)})"
-            ) from None
+            raise self._unread(error, "not a Parquet file") from None
+
+    def _unread(self, error: BaseException, what: str) -> RagtriageError:
+        return no_room(error) or InputError(f"{self.file.name}: {what} ({_first_line(error)})")
 
     def _size(self) -> int:
         content = self.file.content
@@ -173,9 +175,7 @@ class TableSource:
             batches = lazy.select(wanted).collect_batches(chunk_size=rows, maintain_order=True)
             yield from map(_by_itself, batches)
         except DAMAGED as error:
-            raise InputError(
-                f"{self.file.name}: damaged Parquet file ({_first_line(error)})"
-            ) from None
+            raise self._unread(error, "damaged Parquet file") from None
 
     def _resolve(self) -> list[Key]:
         keys: list[Key] = []
@@ -298,5 +298,5 @@ def _row_text(part: pl.DataFrame, row: int) -> str:
     return json.dumps(part.row(row, named=True), ensure_ascii=False, default=str)
 
 
-def _first_line(error: Exception) -> str:
+def _first_line(error: BaseException) -> str:
     return str(error).strip().split("\n", 1)[0][:200]

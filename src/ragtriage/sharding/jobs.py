@@ -14,7 +14,7 @@ from pathlib import Path
 import polars as pl
 
 from ragtriage.admission import Admission
-from ragtriage.errors import InputError, RagtriageError, ShardError
+from ragtriage.errors import InputError, RagtriageError, ShardError, is_panic, no_room
 from ragtriage.folding import Fold, Sums
 from ragtriage.publish.folder import writing
 from ragtriage.publish.parts import Parts
@@ -220,8 +220,11 @@ def _named(job: Job) -> Iterator[None]:
         raise
     except RagtriageError:
         raise
-    except Exception as error:
+    except BaseException as error:
+        if not (isinstance(error, Exception) or is_panic(error)):
+            raise
         kind = type(error).__name__
         # What nobody foresaw may quote any text.
-        why = kind if job.setting.request.no_text else f"{kind}: {error}"
+        unforeseen = kind if job.setting.request.no_text else f"{kind}: {error}"
+        why = no_room(error) or unforeseen
         raise ShardError(f"{job.name} failed: {why}; {_NOTHING}") from error

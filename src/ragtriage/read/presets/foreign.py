@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, Self
 
 import polars as pl
 
-from ragtriage.errors import InputError
+from ragtriage.errors import InputError, no_room
 from ragtriage.read.batches import WHITE, Batch, Reader, skip_bom
 from ragtriage.read.delimited import delimited_reader
 from ragtriage.read.faults import SURROGATE, Fault
@@ -209,7 +209,8 @@ def _of_parquet(stream: BinaryIO, file: InputFile) -> Iterator[Foreign]:
                 yield Foreign(i, _text(row), row)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         what = str(error).strip().split("\n", 1)[0][:200]
-        raise InputError(f"{file.name}: not a readable Parquet file ({what})") from None
+        unreadable = InputError(f"{file.name}: not a readable Parquet file ({what})")
+        raise no_room(error) or unreadable from None
 
 
 def _text(value: Any) -> bytes:
