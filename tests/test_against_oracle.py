@@ -424,6 +424,7 @@ def _assert_same_run(one: ragtriage.Run, other: ragtriage.Run) -> None:
     assert all(same(left, right) for left, right in pairs)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("number", range(4))
 @pytest.mark.parametrize(
     ("name", "size"),
@@ -441,6 +442,7 @@ def test_chunks_make_no_difference(
     _assert_same_run(whole, run_of(fixture, tmp_path))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("number", range(4))
 def test_frames_and_parquet_give_the_same(
     number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

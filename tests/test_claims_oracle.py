@@ -239,6 +239,7 @@ def test_every_claim_and_label_is_the_contracts(number: int, tmp_path: Path) -> 
     check(Drawn.numbered(number), tmp_path)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("number", range(2))
 def test_chunks_make_no_difference(
     number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -73,6 +73,7 @@ ALIASES: dict[str, tuple[Any, str, Any]] = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("alias", ALIASES)
 def test_aliases(evaluated: Evaluate, alias: str) -> None:
     value, field, expected = ALIASES[alias]
@@ -106,6 +107,7 @@ FULL = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("contract", ["auto", "diagnosis", "citation", "ranking", "answer"])
 @pytest.mark.parametrize("alias", RESTRICTED)
 def test_restricted_aliases(

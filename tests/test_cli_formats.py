@@ -133,6 +133,7 @@ def expected() -> list[Record]:
     return rows
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", FORMS)
 def test_every_form_says_the_same(written: Writer, expected: list[Record], name: str) -> None:
     run = ragtriage.evaluate(written(FORMS[name](), name), write=False)
@@ -173,6 +174,7 @@ SHARDS = [f"fold=00{i}/part-{i}.jsonl" for i in range(5)]
 SHARDS += [f"fold=00{i}/part-{i}.parquet" for i in range(5, 10)]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("form", ["folder", "glob", "files"])
 def test_shards_in_order_and_without_columns_of_their_folders(tmp_path: Path, form: str) -> None:
     folder = tmp_path / "runs"

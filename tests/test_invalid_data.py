@@ -75,6 +75,7 @@ def test_refused_with_its_exact_message_and_only_what_was_rejected(
     }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", FAULTS)
 def test_quarantined_beside_the_rest_evaluated(cli: Command, tmp_path: Path, name: str) -> None:
     before = snapshot(INVALID)

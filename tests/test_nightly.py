@@ -79,6 +79,7 @@ def test_the_first_night_accepts_itself_and_the_second_is_compared_with_it(tmp_p
     assert "two" in (tmp_path / "reports" / "index.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("accept", "after"),
     [("first", ["one", "one", "one"]), ("passing", ["one", "one", "three"]), ("never", [None] * 3)],

@@ -54,6 +54,7 @@ def evaluated(cli: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     return run
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("name", "content", "blank"),
     [
@@ -83,6 +84,7 @@ def test_every_format_says_the_same(
     assert lines == {"read": 4 + blank, "accepted": 4, "set_aside": 0, "blank": blank}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("name", "content", "places"),
     [

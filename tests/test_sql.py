@@ -191,6 +191,7 @@ def _old(out: Path, change: Any) -> None:
         change(pl.read_parquet(path)).write_parquet(path)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "change",
     [

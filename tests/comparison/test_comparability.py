@@ -50,6 +50,7 @@ def test_every_label_has_a_row_here() -> None:
     assert set(OTHER_LABELS) == set(LABELS)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("field", LABELS)
 def test_a_changed_label_is_named_by_its_field(field: str, tmp_path: Path) -> None:
     base, candidate = (labelled(field, value) for value in OTHER_LABELS[field])

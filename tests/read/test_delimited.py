@@ -198,6 +198,7 @@ def test_lists_or_text_under_a_scalar_name() -> None:
     assert found["none_given"].to_list() == [False, False, True, False]
 
 
+@pytest.mark.thorough
 def test_a_cell_of_five_megabytes() -> None:
     text = 'é,"\n' * 1_250_000
     found = csv("case_id,answer", f"a,{cell(text)}", "b,x")

@@ -39,6 +39,7 @@ def check(content: bytes, contract: str) -> None:
     assert (found.read, found.blank) == (len(lines), blank)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("contract", ["auto", "answer"])
 @pytest.mark.parametrize("batch", [(16 << 20, 100_000), (64, 2), (1, 1)])
 def test_a_line_is_taken_if_and_only_if_a_strict_reading_takes_it(

@@ -40,6 +40,7 @@ def test_records_decoded_piece_by_piece_stay_in_order(count: int) -> None:
     assert found["weight"].to_list() == list(range(1, count + 1))
 
 
+@pytest.mark.thorough
 def test_batches_of_any_size_read_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     @examples(20)
     @given(files(max_lines=12))

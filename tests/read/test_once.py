@@ -141,6 +141,7 @@ def test_a_late_surprise_is_met_as_if_it_had_been_known(
     assert passes == [True, False, False], "begun in one pass, done in two"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("what", ["a repeated ID", "a further field", "another name", "no JSON"])
 def test_a_file_that_is_unlike_the_first_is_read_with_the_first_in_two_passes(
     what: str, tmp_path: Path, passes: list[bool]

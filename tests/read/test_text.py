@@ -106,6 +106,7 @@ def test_an_id_under_changing_names_is_still_missed() -> None:
 KINDS: list[tuple[Any, Any]] = [(None, []), ("x", ["x"]), (["y", "z"], ["y", "z"])]
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("_batches")
 @pytest.mark.parametrize("order", list(permutations(range(3))))
 @pytest.mark.parametrize("look", ["", LOOKALIKE])

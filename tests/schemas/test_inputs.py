@@ -54,6 +54,7 @@ MODELS = {"records": Cases, "corpus": Corpus}
 EVERY = [(role, field) for role, model in MODELS.items() for field in dtypes(model)]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("role", "field"), EVERY)
 def test_model_decoder_and_frame_agree_on_a_field(role: str, field: str) -> None:
     model = MODELS[role]

@@ -94,6 +94,7 @@ def test_every_parquet_file_is_of_a_described_table(folder: Path) -> None:
     assert found == described
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", sorted(path.name for path in INVALID.glob("*.jsonl")))
 def test_rejects_pass_their_model(cli: Command, tmp_path: Path, name: str) -> None:
     stem = name.split(".", maxsplit=1)[0]

@@ -131,6 +131,7 @@ def test_two_are_taken_where_nobody_says(cases: Path) -> None:
     assert len(pids) == (2 if local._cores() > 1 else 0)
 
 
+@pytest.mark.thorough
 def test_nothing_is_at_work_when_the_command_line_forks(cases: Path) -> None:
     env = {name: value for name, value in os.environ.items() if "THREADS" not in name}
     asked = ["evaluate", cases.name, "--out", "out", "--workers", "2"]
@@ -242,6 +243,7 @@ def test_whoever_writes_is_ended_before_what_was_written_is_cleared_away(cases: 
     assert not (cases.parent / "out").exists()
 
 
+@pytest.mark.thorough
 def test_one_process_does_all_where_there_is_no_room_for_two(cases: Path) -> None:
     full = (
         "import os\nfork, left = os.fork, [1]\n"
