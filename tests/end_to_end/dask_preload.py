@@ -24,7 +24,7 @@ def _fated(cases: Any, *arguments: Any) -> Any:
         Path(_DOOMED).touch()
         time.sleep(600)
     if _BROKEN in cases["case_id"]:
-        raise MemoryError("no more of it")
+        raise LookupError("nobody foresaw it")
     _scored.append(cases.height)
     return score(cases, *arguments)
 
