@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragtriage.fixed_point import fixed_sum, unfixed
+from ragtriage.fixed_point import fixed_sum, fixed_sum_of_alike, unfixed
 from ragtriage.metrics import Column, columns_for
 
 STEP = 2**60
@@ -26,6 +26,13 @@ def _sum(values: list[float | None], column: Column, dtype: pl.DataType) -> int:
 def test_a_sum_is_that_of_each_value_rounded_to_a_step(values: list[float | None]) -> None:
     expected = sum(round(Fraction(value) * STEP) for value in values if value is not None)
     assert _sum(values, FRACTION, pl.Float64()) == expected
+
+
+@given(st.lists(st.tuples(st.none() | st.floats(0, 1), st.integers(1, 10**6)), max_size=8))
+def test_values_that_stand_for_several_add_as_often(pairs: list[tuple[float | None, int]]) -> None:
+    frame = pl.DataFrame(pairs, schema={"value": pl.Float64, "n": pl.UInt32}, orient="row")
+    total = frame.select(fixed_sum_of_alike(pl.col("value"), pl.col("n"), FRACTION)).item()
+    assert total == sum(n * _sum([value], FRACTION, pl.Float64()) for value, n in pairs)
 
 
 @pytest.mark.parametrize("value", [2**-8, 1.0, 0.1, 1 / 3, 1 - 2**-53])

@@ -43,6 +43,11 @@ def fixed_sum(value: pl.Expr, column: Column) -> pl.Expr:
     return whole(high.sum(), low.sum(), column)
 
 
+def fixed_sum_of_alike(value: pl.Expr, times: pl.Expr, column: Column) -> pl.Expr:
+    """The same where each value stands for as many cases: an aggregation, Int128."""
+    return (whole(*halves(value, column), column) * times.cast(pl.Int128)).sum()
+
+
 def unfixed(total: int, column: Column) -> float:
     """A sum of such steps as the number it stands for."""
     return int(total) / _ONE if _fractional(column) else float(total)

@@ -15,7 +15,7 @@ import polars as pl
 
 from ragtriage.comparison.pairing import Pairs
 from ragtriage.comparison.slices import KEYS, Cells
-from ragtriage.fixed_point import fixed_sum, unfixed
+from ragtriage.fixed_point import fixed_sum, fixed_sum_of_alike, unfixed
 from ragtriage.metrics.registry import Column
 from ragtriage.read.runs import StoredRun
 from ragtriage.schemas.comparison import Deltas
@@ -56,6 +56,10 @@ class Scores:
         """The base's value is the better one; false without a direction."""
         return self._beats(self.base, self.candidate)
 
+    def differs(self) -> pl.Series:
+        """The values differ, or only one is scored."""
+        return self.raw_changed if self.raw is None else self.base.ne_missing(self.candidate)
+
     def lost(self) -> pl.Series:
         """Scored in the base run and not in the candidate."""
         return self.base.is_not_null() & self.candidate.is_null()
@@ -78,7 +82,9 @@ def scores(
 
     `scored`: whether each pair's case was run and settled, in the base run and the candidate.
     """
-    for column, one, other in metric_values(base, candidate, pairs, columns):
+    values = pairs.blocks(base, candidate, [column.name for column in columns])
+    for column, (one, found) in zip(columns, values, strict=True):
+        other = without_rounding(one, found)
         changed = one.ne_missing(other)
         if not column.metric.unscored:
             yield Scores(column, one, other, changed)
@@ -87,38 +93,34 @@ def scores(
         yield Scores(column, *masked, changed, (one, other))
 
 
-def metric_values(
-    base: StoredRun, candidate: StoredRun, pairs: Pairs, columns: list[Column]
-) -> Iterator[tuple[Column, pl.Series, pl.Series]]:
-    """Each metric's values in both runs; two that differ by rounding alone are one value.
+def without_rounding(one: pl.Series, other: pl.Series) -> pl.Series:
+    """The candidate's values, with the base's in place of those that only rounding sets apart.
 
     Evidence at other ranks can come to the same fraction by another sum: 0.525 and
     0.5249999999999999 are no difference between systems.
     """
-    values = pairs.blocks(base, candidate, [column.name for column in columns])
-    for column, (one, other) in zip(columns, values, strict=True):
-        yield column, one, _without_rounding(one, other)
-
-
-def _without_rounding(one: pl.Series, other: pl.Series) -> pl.Series:
-    """The candidate's values, with the base's in place of those that only rounding sets apart."""
     if not one.dtype.is_float():
         return other
-    near = ((other - one).abs() <= ROUNDING) & (one != other)
-    near = near.fill_null(value=False)
-    return other.zip_with(~near, one) if near.any() else other
+    rows = (one != other).arg_true()
+    base, candidate = one.gather(rows), other.gather(rows)
+    near = (candidate - base).abs() <= ROUNDING
+    if not near.any():
+        return other
+    return other.clone().scatter(rows.filter(near), base.filter(near))
 
 
 def sums_of(found: Scores, codes: pl.Series) -> pl.DataFrame:
     """A metric's sums by cell.
 
-    Most pairs have the same value twice: these are summed once, and what differs corrects that.
-    The numbers are whole, so no digit depends on it.
+    Most pairs have the same value twice: these are summed once, and what differs corrects that;
+    and values are few, so that alike ones are counted first. The numbers are whole, so no digit
+    depends on it.
     """
-    frame = pl.DataFrame({"cell": codes, "base": found.base})
-    scored = frame.group_by("cell").agg(
-        n_base=pl.col("base").count().cast(pl.Int64),
-        sum_base=fixed_sum(pl.col("base"), found.column),
+    alike = pl.DataFrame({"cell": codes, "base": found.base}).group_by("cell", "base").len()
+    base, times = pl.col("base"), pl.col("len")
+    scored = alike.group_by("cell").agg(
+        n_base=times.filter(base.is_not_null()).sum().cast(pl.Int64),
+        sum_base=fixed_sum_of_alike(base, times, found.column),
     )
     corrections = _corrections(found, codes)
     return (
@@ -140,7 +142,7 @@ def sums_of(found: Scores, codes: pl.Series) -> pl.DataFrame:
 
 def _corrections(found: Scores, codes: pl.Series) -> pl.DataFrame:
     """What the pairs with two different values, or with one, add to and take from a cell."""
-    differ = found.base.ne_missing(found.candidate)
+    differ = found.differs()
     one, other = pl.col("base"), pl.col("candidate")
     both = one.is_not_null() & other.is_not_null()
     column = found.column

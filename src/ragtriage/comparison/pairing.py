@@ -10,7 +10,7 @@ import polars as pl
 from ragtriage.errors import InputError
 from ragtriage.read.runs import StoredRun
 
-_AT_ONCE = 8
+_AT_ONCE = 12
 
 
 @dataclass(frozen=True)

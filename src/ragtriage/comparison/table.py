@@ -12,7 +12,7 @@ from functools import cached_property
 import polars as pl
 
 from ragtriage.comparison.changes import STAGE_FIELDS, Changes
-from ragtriage.comparison.deltas import metric_values
+from ragtriage.comparison.deltas import without_rounding
 from ragtriage.comparison.ledger import moves
 from ragtriage.metrics.registry import Column
 from ragtriage.read.runs import StoredRun
@@ -82,12 +82,13 @@ class ChangedTable:
     def _metrics(self, rows: pl.Series) -> pl.DataFrame:
         changes = self.changes
         found = []
-        values = metric_values(changes.base, changes.candidate, changes.pairs, self.columns)
-        for column, one, other in values:
-            found += [
-                one.gather(rows).alias(f"{column.name}_base"),
-                other.gather(rows).alias(f"{column.name}_candidate"),
-            ]
+        names = [column.name for column in self.columns]
+        for name, values in zip(
+            names, changes.pairs.blocks(changes.base, changes.candidate, names), strict=True
+        ):
+            one, other = (of_run.gather(rows) for of_run in values)
+            other = without_rounding(one, other)
+            found += [one.alias(f"{name}_base"), other.alias(f"{name}_candidate")]
         return pl.DataFrame(found)
 
     def _one_sided(self) -> list[pl.DataFrame]:

@@ -12,6 +12,7 @@ from typing import Protocol
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from ragtriage.read.chunk import Chunk, Place, RowFault
 from ragtriage.read.files import Fingerprint, InputFile
@@ -80,7 +81,7 @@ def find_duplicates(sources: Iterable[tuple[Source, FileIndex]]) -> Duplicates:
     hashes = [part for _, index in pairs for part in index.hashes]
     if not hashes:
         return {}
-    twice = _repeated(hashes)
+    twice = repeated_among([part.to_numpy() for part in hashes])
     if twice.is_empty():
         return {}
     first: Duplicates = {}
@@ -96,9 +97,9 @@ def find_duplicates(sources: Iterable[tuple[Source, FileIndex]]) -> Duplicates:
     return {case_id: first[case_id] for case_id in repeated}
 
 
-def _repeated(hashes: list[pl.Series]) -> pl.Series:
-    """Hashes that occur more than once, each once; sorting takes no more room than they do."""
-    ordered = np.concatenate([part.to_numpy() for part in hashes])
+def repeated_among(hashes: list[NDArray[np.uint64]]) -> pl.Series:
+    """Hashes that occur more than once, each once, in order; takes no more room than they."""
+    ordered = np.concatenate([np.empty(0, np.uint64), *hashes])
     ordered.sort()
     again = ordered[1:][ordered[1:] == ordered[:-1]]
     # Not np.unique, which loads a part of numpy that nothing else needs.

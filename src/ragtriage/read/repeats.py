@@ -12,6 +12,8 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from ragtriage.read.index import repeated_among
+
 # Looked through together: 64 MiB of hashes.
 _TOGETHER = 1 << 23
 _BITS = 64
@@ -32,10 +34,7 @@ def repeated(files: list[Path]) -> pl.Series:
     found = [pl.Series(dtype=pl.UInt64)]
     # One open file at a time: there may be more than a process may keep open.
     for low, high in _ranges(sum(_stored(file).size for file in files)):
-        near = pl.concat(
-            [pl.Series(dtype=pl.UInt64), *(_within(_stored(file), low, high) for file in files)]
-        )
-        found.append(near.filter(near.is_duplicated()).unique().sort())
+        found.append(repeated_among([_within(_stored(file), low, high) for file in files]))
     return pl.concat(found)
 
 
@@ -60,10 +59,10 @@ def _stored(file: Path) -> np.ndarray:
     return hashes
 
 
-def _within(hashes: np.ndarray, low: int, high: int) -> pl.Series:
+def _within(hashes: np.ndarray, low: int, high: int) -> np.ndarray:
     start = np.searchsorted(hashes, np.uint64(low), side="left")
     stop = np.searchsorted(hashes, np.uint64(high), side="right")
-    return pl.Series(np.array(hashes[start:stop]), dtype=pl.UInt64)
+    return hashes[start:stop]
 
 
 def _any_of(hashes: np.ndarray, sought: np.ndarray) -> bool:

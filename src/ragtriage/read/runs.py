@@ -18,6 +18,8 @@ from ragtriage.errors import InputError
 from ragtriage.read.run_manifest import UNFINISHED, read_manifest
 from ragtriage.read.run_tables import scanned_tables
 
+# Rows whose texts are taken out of those of others together.
+_FEW = 50
 _TRACES = ("cases", "evidence", "summary.parquet", "rejects", "report.json")
 
 
@@ -65,8 +67,8 @@ class StoredRun:
         """The same where few of many rows are wanted: no text of the others stays; in no order."""
         with self._readable():
             nothing = pl.DataFrame(schema=wanted.collect_schema())
-            parts = wanted.collect_batches(chunk_size=1, maintain_order=False)
-            return pl.concat([nothing, *map(compact, parts)])
+            parts = wanted.collect_batches(chunk_size=_FEW, maintain_order=False)
+            return pl.concat([nothing, *(compact(part) for part in parts if part.height)])
 
     @contextmanager
     def _readable(self) -> Iterator[None]:
