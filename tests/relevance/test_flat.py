@@ -26,15 +26,24 @@ def padded(lists: list[list[str] | None], cases: int) -> list[list[str] | None]:
     return [*lists, *[None] * (cases - len(lists))]
 
 
-@pytest.mark.parametrize("cheaper", [0, 1_000_000], ids=["by-join", "by-place"])
+@pytest.mark.parametrize(
+    ("cheaper", "one_key"),
+    [(0, False), (0, True), (1_000_000, False)],
+    ids=["by-join", "by-join-all-keys-collide", "by-place"],
+)
 @given(asked=LISTS, listed=DISTINCT)
 def test_where_each_id_stands(
-    cheaper: int, asked: list[list[str] | None], listed: list[list[str] | None]
+    cheaper: int,
+    one_key: bool,
+    asked: list[list[str] | None],
+    listed: list[list[str] | None],
 ) -> None:
     cases = max(len(asked), len(listed))
     these, those = (Flat.of(column(padded(lists, cases))) for lists in (asked, listed))
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(flat, "_CHEAPER", cheaper)
+        if one_key:
+            patched.setattr(Flat, "keys", property(lambda one: np.zeros_like(one.hashes)))
         found = these.where(those)
     expected = []
     before = 0

@@ -68,12 +68,17 @@ class Flat:
         """The length of the longest list."""
         return int(np.diff(self.starts).max(initial=0))
 
+    @cached_property
+    def keys(self) -> Hashes:
+        """Of the texts, each in its case."""
+        return self.hashes ^ (self.rows.astype(np.uint64) * _SPREAD)
+
     def repeating(self) -> Whole:
         """Cases whose list may hold an ID twice, in order; of all others it is certain."""
-        keys = self.hashes ^ (self.rows.astype(np.uint64) * _SPREAD)
+        keys = self.keys
         found = np.zeros(len(self.starts) - 1, np.bool_)
         if self.longest > _SHORT:
-            found[self.rows[pl.Series(keys).is_duplicated().to_numpy()]] = True
+            found[self.rows[_met_again(keys)]] = True
         else:
             for off in range(1, self.longest):
                 found[self.rows[np.flatnonzero(keys[off:] == keys[:-off])]] = True
@@ -96,6 +101,15 @@ class Flat:
     def count(self, chosen: Flags) -> Whole:
         """How many of each case's items are chosen."""
         return np.bincount(self.rows[chosen], minlength=len(self.starts) - 1)
+
+
+def _met_again(keys: Hashes) -> Whole:
+    """Where keys stand that occur more than once; sorting costs less than a table of them all."""
+    ordered = pl.Series(keys).sort().to_numpy()
+    again = ordered[1:][ordered[1:] == ordered[:-1]]
+    if not len(again):
+        return np.empty(0, np.int64)
+    return np.flatnonzero(pl.Series(keys).is_in(pl.Series(again).implode()).to_numpy())
 
 
 def _same(asked: Flat, found: Whole, listed: Flat, items: Whole) -> tuple[Whole, Whole]:
@@ -138,8 +152,11 @@ def _at_own_place(asked: Flat, listed: Flat) -> tuple[Whole, Whole]:
 def _by_join(asked: Flat, listed: Flat) -> tuple[Whole, Whole]:
     """The same for long lists."""
     these, those = (
-        pl.DataFrame({"row": flat.rows, "key": flat.hashes}).with_row_index("item")
-        for flat in (asked, listed)
+        pl.DataFrame({"key": flat.keys}).with_row_index("item") for flat in (asked, listed)
     )
-    met = these.join(those, on=["row", "key"]).cast({"item": pl.Int64, "item_right": pl.Int64})
-    return _same(asked, met["item"].to_numpy(), listed, met["item_right"].to_numpy())
+    met = these.join(those, on="key").cast({"item": pl.Int64, "item_right": pl.Int64})
+    found, items = met["item"].to_numpy(), met["item_right"].to_numpy()
+    here = asked.rows[found] == listed.rows[items]
+    if not here.all():
+        found, items = found[here], items[here]
+    return _same(asked, found, listed, items)
