@@ -108,8 +108,8 @@ def evaluate(**flags: Any) -> int:
     INPUT: JSON lines, JSON, CSV, TSV or Parquet; files, folders, globs, or - for standard input.
     Exit code 0: all gates hold; 1: one failed; 2: arguments or input; 3: internal error.
     """
-    from ragtriage.cli_runs import evaluated  # noqa: PLC0415 - as above
-    from ragtriage.request import build_request  # noqa: PLC0415 - polars loads only for real work
+    from ragtriage.cli_runs import evaluated
+    from ragtriage.request import build_request
 
     under_prefect = flags.pop("prefect")
     with telling(flags) as told:
@@ -129,8 +129,8 @@ def compare(**flags: Any) -> int:
     Exit code 0: all gates hold and nothing measured was lost; 1: not so; 2: arguments, input, or
     runs that cannot be compared; 3: internal error.
     """
-    from ragtriage.comparing import compare_request  # noqa: PLC0415 - as above
-    from ragtriage.comparison.request import build_compare_request  # noqa: PLC0415 - the same
+    from ragtriage.comparing import compare_request
+    from ragtriage.comparison.request import build_compare_request
 
     under_prefect = flags.pop("prefect")
     with telling(flags) as told:
@@ -138,7 +138,7 @@ def compare(**flags: Any) -> int:
         told.settle(options)
         request = build_compare_request(options)
         if under_prefect:
-            from ragtriage.flows.server import compare_under_prefect  # noqa: PLC0415 - as it says
+            from ragtriage.flows.server import compare_under_prefect
 
             return told.comparison(*compare_under_prefect(request))
         done = compare_request(request, progress=progress())
@@ -149,8 +149,8 @@ def compare(**flags: Any) -> int:
 @input_options
 def validate(**flags: Any) -> int:
     """Check an input and write nothing: exit code 0 or 2."""
-    from ragtriage.pipeline import check_request, system_requests  # noqa: PLC0415 - as above
-    from ragtriage.request import build_request  # noqa: PLC0415 - the same
+    from ragtriage.pipeline import check_request, system_requests
+    from ragtriage.request import build_request
 
     options = options_from(flags) | {"write": False}
     for name in TOLD:
@@ -174,9 +174,9 @@ def agreement(**flags: Any) -> int:
     CSV, TSV or Parquet; files, folders, globs, or - for standard input.
     Exit code 0: measured; 2: arguments or input; 3: internal error.
     """
-    from ragtriage.agreement_request import build_agreement_request  # noqa: PLC0415 - as above
-    from ragtriage.agreement_run import run_agreement  # noqa: PLC0415 - as above
-    from ragtriage.publish.agreement.formats import render  # noqa: PLC0415 - as above
+    from ragtriage.agreement_request import build_agreement_request
+    from ragtriage.agreement_run import run_agreement
+    from ragtriage.publish.agreement.formats import render
 
     shown = format_shown(flags.pop("format_"))
     options = {name: value for name, value in flags.items() if value is not None}
@@ -196,8 +196,8 @@ def history(directory: str) -> int:
     regressions, a link to each report; folders that are no finished run are listed with the reason.
     Exit code 0: written; 2: DIR has no run, or its index.html is not ours; 3: internal error.
     """
-    from ragtriage.history_run import build_history  # noqa: PLC0415 - as above
-    from ragtriage.publish.history import words  # noqa: PLC0415 - as above
+    from ragtriage.history_run import build_history
+    from ragtriage.publish.history import words
 
     built = build_history(directory)
     print_report(words.told(built.document))
@@ -217,7 +217,7 @@ def dashboard(directory: str, port: int) -> None:
     Serves on this machine alone until it is interrupted. Exit code 2: Streamlit is not installed,
     no such folder, the port is taken.
     """
-    from ragtriage.dashboard import launch  # noqa: PLC0415 - as above
+    from ragtriage.dashboard import launch
 
     launch.check(directory, port)
     say(f"dashboard: http://{launch.ADDRESS}:{port} (Ctrl-C ends it)")
@@ -236,7 +236,7 @@ def accept(run: str, out: str, *, force: bool) -> int:
     RUN: a finished run's folder, or its ID in --out. Nothing in the run's folder is changed.
     Exit code 0: accepted; 2: no finished run, or its gates failed and --force is not given.
     """
-    from ragtriage.accepting import accept_run  # noqa: PLC0415 - as above
+    from ragtriage.accepting import accept_run
 
     accepted = accept_run(run, out=out, force=force)
     before = f", before it {accepted.previous}" if accepted.previous else ""
@@ -254,10 +254,10 @@ def leakage(**flags: Any) -> int:
     globs, or - for standard input.
     Exit code 0: at most --max findings; 1: more; 2: arguments or input; 3: internal error.
     """
-    from ragtriage.leakage_request import build_leakage_request  # noqa: PLC0415 - as above
-    from ragtriage.leakage_run import run_leakage  # noqa: PLC0415 - as above
-    from ragtriage.publish.leakage import wording  # noqa: PLC0415 - as above
-    from ragtriage.publish.leakage.formats import render  # noqa: PLC0415 - as above
+    from ragtriage.leakage_request import build_leakage_request
+    from ragtriage.leakage_run import run_leakage
+    from ragtriage.publish.leakage import wording
+    from ragtriage.publish.leakage.formats import render
 
     options = leakage_options(flags)
     shown = format_shown(options.pop("format", None))
@@ -287,7 +287,7 @@ def schema(example: str | None, format_: str) -> int:
     for those who build dashboards on them. As sql: DuckDB views over reports/*/.
     As formats: the presets that read other tools' files.
     """
-    from ragtriage.publish import contract  # noqa: PLC0415 - as above
+    from ragtriage.publish import contract
 
     if format_ not in contract.FORMATS:
         raise click.UsageError(f"--format: {format_!r} is not one of {', '.join(contract.FORMATS)}")

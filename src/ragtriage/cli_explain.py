@@ -20,9 +20,9 @@ def explain(case_id: str, run: str, format_: str) -> int:
     CASE_ID: as the run has it. Reads the run's Parquet tables, and nothing else is needed.
     Exit code 0: explained; 2: no such run, or no such case (the nearest IDs are named).
     """
-    from ragtriage.publish import explanation  # noqa: PLC0415 - polars loads only for real work
-    from ragtriage.publish.folder import to_json  # noqa: PLC0415 - the same
-    from ragtriage.read.one_case import stored_case  # noqa: PLC0415 - the same
+    from ragtriage.publish import explanation
+    from ragtriage.publish.folder import to_json
+    from ragtriage.read.one_case import stored_case
 
     told = explanation.build(stored_case(run, case_id))
     print_report(to_json(told) if format_ == "json" else explanation.as_text(told))

@@ -23,8 +23,8 @@ def convert(**flags: Any) -> int:
     INPUT, --cases and --trace: as for evaluate, by preset or mapping.
     Exit code 0: written; 2: arguments or input, and nothing is written; 3: internal error.
     """
-    from ragtriage.converting import convert_request  # noqa: PLC0415 - polars only for real work
-    from ragtriage.request import build_request  # noqa: PLC0415 - the same
+    from ragtriage.converting import convert_request
+    from ragtriage.request import build_request
 
     out, force = flags.pop("out"), flags.pop("force")
     if not out:
@@ -49,7 +49,7 @@ def inspect(file: str, text_ids: tuple[str, ...], format_: str) -> int:
     FILE: anything. The first records are looked at, by every preset; nothing is written.
     Exit code 0: something fits; 2: nothing does, or the file cannot be read.
     """
-    from ragtriage.inspecting import inspected, told  # noqa: PLC0415 - polars only for real work
+    from ragtriage.inspecting import inspected, told
 
     if format_ not in ("text", "json"):
         raise UsageError(f"--format: {format_!r} is not one of text, json")

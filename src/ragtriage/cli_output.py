@@ -56,7 +56,7 @@ def _harmless(text: str) -> str:
 
 def rendered_comparison(report: Any, shown: str, detail: Detail = "normal", **limit: int) -> str:
     """A comparison in the format that was asked for; `limit`: of Markdown, where not its own."""
-    from ragtriage.publish.formats import render_comparison  # noqa: PLC0415 - only for real work
+    from ragtriage.publish.formats import render_comparison
 
     color = shows_color(sys.stdout)
     return render_comparison(report, shown, color=color, detail=detail, **limit)
@@ -70,7 +70,7 @@ def rendered(
     **limit: int,
 ) -> str:
     """A run in the format that was asked for; `limit`: of Markdown, where not its own."""
-    from ragtriage.publish.formats import render  # noqa: PLC0415 - only for real work
+    from ragtriage.publish.formats import render
 
     color = shows_color(sys.stdout)
     return render(report, shown, color=color, detail=detail, timings=timings, **limit)
@@ -95,6 +95,6 @@ def progress() -> Callable[[str, int], None] | None:
     """A line on stderr that keeps itself up to date, on a terminal only."""
     if not sys.stderr.isatty():
         return None
-    from ragtriage.publish.progress import Progress  # noqa: PLC0415 - only for real work
+    from ragtriage.publish.progress import Progress
 
     return Progress(sys.stderr)

@@ -16,7 +16,7 @@ def reference(page: str) -> int:
     Metrics: formula, range, empty case, needs, source, name in trec_eval. Stages: the precedence
     table, each break point with what to look at first, and where a requirement counts as lost.
     """
-    from ragtriage.publish.reference import PAGES  # noqa: PLC0415 - polars loads only for real work
+    from ragtriage.publish.reference import PAGES
 
     print_report(PAGES[page]())
     return EXIT_PASSED

@@ -14,7 +14,7 @@ from ragtriage.runner import Runner
 
 def evaluated(told: Telling, request: Any, against: Any, runner: Runner) -> int:
     """Carry a request out and tell what it came to; of several runs the worst verdict counts."""
-    from ragtriage.pipeline import system_requests  # noqa: PLC0415 - only for real work
+    from ragtriage.pipeline import system_requests
 
     requests = system_requests(request)
     if against is not None:
@@ -33,11 +33,11 @@ def evaluated(told: Telling, request: Any, against: Any, runner: Runner) -> int:
 def _run(request: Any, runner: Runner) -> tuple[Any, Any, dict[str, float]]:
     """One evaluation: its report, its folder and its timings."""
     if runner.name == "dask":
-        from ragtriage.flows.server import run_on_dask  # noqa: PLC0415 - only with --runner dask
+        from ragtriage.flows.server import run_on_dask
 
         return *run_on_dask(request, runner), {}
     if runner.prefect:
-        from ragtriage.flows.server import run_under_prefect  # noqa: PLC0415 - only with --prefect
+        from ragtriage.flows.server import run_under_prefect
 
         return *run_under_prefect(request), {}
     with _evaluation(request, runner) as evaluated_here:
@@ -46,7 +46,7 @@ def _run(request: Any, runner: Runner) -> tuple[Any, Any, dict[str, float]]:
 
 
 def _run_against(request: Any, against: Any, runner: Runner) -> tuple[Any, Any, Any, Any]:
-    from ragtriage.comparing import evaluate_against  # noqa: PLC0415 - only with --baseline
+    from ragtriage.comparing import evaluate_against
 
     with _evaluation(request, runner, keep=not request.write) as evaluated_here:
         run, done = evaluate_against(request, against, evaluated_here)
@@ -59,8 +59,8 @@ def _evaluation(request: Any, runner: Runner, *, keep: bool = False) -> Iterator
 
     They are started first: nothing else may be at work then. `keep`: the run's frames in memory.
     """
-    from ragtriage.pipeline import run_request  # noqa: PLC0415 - looked up at each use
-    from ragtriage.sharding.local import local_workers  # noqa: PLC0415 - as above
+    from ragtriage.pipeline import run_request
+    from ragtriage.sharding.local import local_workers
 
     told = progress()
     with local_workers(request, runner.workers, progress=told) as workers:
@@ -71,7 +71,7 @@ def _evaluation(request: Any, runner: Runner, *, keep: bool = False) -> Iterator
 
 
 def _shared(request: Any, workers: Any) -> Any:
-    from ragtriage.sharding.run import run_in_shards  # noqa: PLC0415 - as above
+    from ragtriage.sharding.run import run_in_shards
 
     run = run_in_shards(request, workers, wanted=workers.shards, tapered=workers.tapered)
     # A comparison may follow, which has no use for them.
@@ -81,13 +81,13 @@ def _shared(request: Any, workers: Any) -> Any:
 
 def _apart(request: Any, against: Any, runner: Runner) -> tuple[Any, Any, Any, Any]:
     """Two steps, one after the other: the comparison is a flow where one was asked for."""
-    from ragtriage.comparing import check_baseline, compare_request  # noqa: PLC0415 - as above
+    from ragtriage.comparing import check_baseline, compare_request
 
     check_baseline(request, against)
     report, path, _ = _run(request, runner)
     against = against.model_copy(update={"candidate": str(path)})
     if runner.prefect:
-        from ragtriage.flows.server import compare_under_prefect  # noqa: PLC0415 - with --prefect
+        from ragtriage.flows.server import compare_under_prefect
 
         return report, path, *compare_under_prefect(against)
     done = compare_request(against, progress=progress())

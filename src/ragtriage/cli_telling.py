@@ -72,7 +72,7 @@ class Telling:
             reports = {name: report for name, (report, _, _) in runs.items()}
             print_report(rendered({"systems": reports}, self._shown))
         else:
-            from ragtriage.publish.fitting import utf16  # noqa: PLC0415 - only for real work
+            from ragtriage.publish.fitting import utf16
 
             def one(name: str, room: int) -> str:
                 report, _, timings = runs[name]
@@ -81,7 +81,7 @@ class Telling:
                 return _headed(name, text, self._shown)
 
             self._print([partial(one, name) for name in runs])
-        from ragtriage.publish.escape import terminal  # noqa: PLC0415 - only for real work
+        from ragtriage.publish.escape import terminal
 
         codes = []
         for name, (report, path, _) in runs.items():
@@ -121,16 +121,16 @@ class Telling:
             return
         reason = str(error) or type(error).__name__
         if is_github():
-            from ragtriage.publish import github  # noqa: PLC0415 - only for real work
-            from ragtriage.publish.escape import prose  # noqa: PLC0415 - the same
+            from ragtriage.publish import github
+            from ragtriage.publish.escape import prose
 
             for line in github.of_refusal(reason):
                 say_command(line)
             lines = "\n".join(f"- {prose(line, 1_000)}" for line in reason.split("\n"))
             self._summary([f"# ragtriage: nothing was evaluated\n\n{lines}\n"])
         if self._junit is not None and self._is_free():
-            from ragtriage.publish import junit  # noqa: PLC0415 - only for real work
-            from ragtriage.publish.identity import moment  # noqa: PLC0415 - the same
+            from ragtriage.publish import junit
+            from ragtriage.publish.identity import moment
 
             kind = type(error).__name__
             self._write(junit.of_refusal(reason, kind, moment()))
@@ -145,15 +145,15 @@ class Telling:
         names: list[str | None] = [*systems] if systems else [None for _ in runs]
         whose = list(zip(names, runs, strict=True))
         if self._junit is not None:
-            from ragtriage.publish import junit  # noqa: PLC0415 - only for real work
+            from ragtriage.publish import junit
 
             suites = [suite for name, report in whose for suite in junit.of_run(report, name)]
             suites += [suite for report in comparisons for suite in junit.of_comparison(report)]
             self._write(suites)
         self._told = True
         if is_github():
-            from ragtriage.publish import github, markdown  # noqa: PLC0415 - only for real work
-            from ragtriage.publish.comparison import markdown as compared  # noqa: PLC0415 - same
+            from ragtriage.publish import github, markdown
+            from ragtriage.publish.comparison import markdown as compared
 
             for line in [line for report in comparisons for line in github.of_comparison(report)]:
                 say_command(line)
@@ -167,13 +167,13 @@ class Telling:
 
     def _print(self, texts: list[Callable[[int], str]]) -> None:
         """Texts below each other on stdout; Markdown is one comment, however many there are."""
-        from ragtriage.publish.fitting import shared  # noqa: PLC0415 - only for real work
+        from ragtriage.publish.fitting import shared
 
         made = shared(texts) if self._shown == "markdown" else [text(0) for text in texts]
         print_report("".join(made))
 
     def _summary(self, texts: list[str]) -> None:
-        from ragtriage.publish import github  # noqa: PLC0415 - only for real work
+        from ragtriage.publish import github
 
         if (wrong := github.add_summary(texts)) is not None:
             say(wrong)
@@ -193,7 +193,7 @@ class Telling:
         Raises:
             InputError: the JUnit file could not be written; all else was told.
         """
-        from ragtriage.decision import Decision  # noqa: PLC0415 - only for real work
+        from ragtriage.decision import Decision
 
         for line in report["failures"]:
             say(f"{whose}{line}")
@@ -216,9 +216,9 @@ class Telling:
         """
         if self._junit is None:
             return
-        from ragtriage.publish.junit import MARK  # noqa: PLC0415 - only for real work
-        from ragtriage.publish.single_file import refuse_foreign  # noqa: PLC0415 - the same
-        from ragtriage.read.runs import looks_like_run  # noqa: PLC0415 - the same
+        from ragtriage.publish.junit import MARK
+        from ragtriage.publish.single_file import refuse_foreign
+        from ragtriage.read.runs import looks_like_run
 
         target = Path(self._junit)
         if not target.parent.is_dir():
@@ -231,8 +231,8 @@ class Telling:
             refuse_foreign(target, MARK)
 
     def _write(self, suites: Any) -> None:
-        from ragtriage.publish import junit  # noqa: PLC0415 - only for real work
-        from ragtriage.publish.single_file import replace_file  # noqa: PLC0415 - the same
+        from ragtriage.publish import junit
+        from ragtriage.publish.single_file import replace_file
 
         try:
             replace_file(Path(str(self._junit)), junit.document(suites))
@@ -242,7 +242,7 @@ class Telling:
 
 def _headed(system: str, text: str, shown: str) -> str:
     """A report under the name of its system."""
-    from ragtriage.publish.escape import prose, terminal  # noqa: PLC0415 - only for real work
+    from ragtriage.publish.escape import prose, terminal
 
     if shown == "markdown":
         return f"**System:** {prose(system)}\n\n{text}\n"

@@ -62,7 +62,8 @@ def _stored(file: Path) -> np.ndarray:
 def _within(hashes: np.ndarray, low: int, high: int) -> np.ndarray:
     start = np.searchsorted(hashes, np.uint64(low), side="left")
     stop = np.searchsorted(hashes, np.uint64(high), side="right")
-    return hashes[start:stop]
+    # A copy: whoever keeps a view keeps the file open.
+    return np.array(hashes[start:stop])
 
 
 def _any_of(hashes: np.ndarray, sought: np.ndarray) -> bool:
