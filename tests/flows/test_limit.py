@@ -15,7 +15,7 @@ import pytest
 from ragtriage.errors import InputError, RagtriageError, TimeLimitError
 from ragtriage.flows.limit import Deadline
 from ragtriage.pipeline import input_digests, run_folder
-from ragtriage.publish.folder import UNFINISHED
+from ragtriage.read.folders import UNFINISHED
 from ragtriage.request import EvaluateRequest
 from tests.support import CONTRACTS, INVALID
 

@@ -16,8 +16,8 @@ import pytest
 import ragtriage
 from ragtriage.metrics import columns_for
 from ragtriage.publish.comparison import evidence, html, markdown, terminal, words
-from ragtriage.publish.comparison.outcome import changed_schema
 from ragtriage.schemas import comparison as models
+from ragtriage.schemas.inputs import dtypes
 from tests.comparison.kit import HIT, MISS, case, compared
 from tests.comparison.test_changes import mixed
 from tests.publish.test_markdown import ALIVE, INLINE, parse
@@ -178,7 +178,9 @@ def test_written_tables_pass_their_models(folder: Path, name: str) -> None:
     assert set(frame["run_id"]) == {folder.name}
     if name == "cases":
         observed = [c for c in columns_for([5, 2]) if f"{c.name}_base" in frame.columns]
-        assert dict(frame.schema) == changed_schema(observed)
+        sides = {f"{c.name}_{side}": c for c in observed for side in ("base", "candidate")}
+        metrics = {name: column.schema[column.name] for name, column in sides.items()}
+        assert dict(frame.schema) == dict(dtypes(models.ChangedCases)) | metrics
         frame = frame.select(list(TABLES[name].to_schema().columns))
     TABLES[name].validate(frame, lazy=True)
 

@@ -20,8 +20,8 @@ import polars as pl
 import polars.exceptions
 
 from ragtriage.errors import InputError, UsageError
+from ragtriage.read.folders import UNFINISHED
 
-UNFINISHED = ".unfinished"
 # Larger levels are hardly smaller.
 _LEVEL = 1
 # Smallest and largest values are a sixth of the cost, and help no one to skip a part.

@@ -19,7 +19,7 @@ from ragtriage.schemas.results import SCHEMA_VERSION
 
 Kind = Literal["run", "comparison", "agreement", "unfinished", "other"]
 
-_UNFINISHED = ".unfinished"
+UNFINISHED = ".unfinished"
 _MANIFEST = "manifest.json"
 # A manifest of ten thousand inputs is a few megabytes; what is larger is something else.
 _LARGEST = 1 << 26
@@ -69,15 +69,15 @@ def stored_folders(directory: str) -> list[StoredFolder]:
         InputError: there is no such folder, or it cannot be listed.
     """
     top = Path(directory)
-    found = [stored_folder(top / name) for name in _names(top, directory) if name != _UNFINISHED]
+    found = [stored_folder(top / name) for name in _names(top, directory) if name != UNFINISHED]
     try:
-        unfinished = _names(top / _UNFINISHED, "")
+        unfinished = _names(top / UNFINISHED, "")
     except InputError:
         # None there, or gone while we looked.
         unfinished = []
     reason = "being written, or left by a process that died"
     return found + [
-        StoredFolder(name, top / _UNFINISHED / name, "unfinished", reason) for name in unfinished
+        StoredFolder(name, top / UNFINISHED / name, "unfinished", reason) for name in unfinished
     ]
 
 

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from ragtriage.errors import InputError
+from ragtriage.read.folders import UNFINISHED
 from ragtriage.request_parts import RUN_ID
 from ragtriage.schemas.results import SCHEMA_VERSION
 
-UNFINISHED = ".unfinished"
 _FILE = "manifest.json"
 
 

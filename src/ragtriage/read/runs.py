@@ -15,7 +15,8 @@ import polars as pl
 
 from ragtriage.compact import compact
 from ragtriage.errors import InputError
-from ragtriage.read.run_manifest import UNFINISHED, read_manifest
+from ragtriage.read.folders import UNFINISHED
+from ragtriage.read.run_manifest import read_manifest
 from ragtriage.read.run_tables import scanned_tables
 
 # Rows whose texts are taken out of those of others together.

@@ -12,7 +12,6 @@ import polars as pl
 from ragtriage.splits.lsh import Banding, Places, banding_for, bands_of, nominations
 from ragtriage.splits.words import GRAM, n_words
 
-THRESHOLD = 0.6
 PLANTED = 1_000
 # Variants of texts with fewer 3-grams cannot come close to a threshold.
 PLANTABLE = 5

@@ -5,18 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from ragtriage.comparison.result import Result
-from ragtriage.comparison.table import both_values
-from ragtriage.metrics.registry import Column
 from ragtriage.publish.comparison.document import ComparisonReport
 from ragtriage.publish.folder import RunFolder, to_json
-from ragtriage.schemas.comparison import ChangedCases
-from ragtriage.schemas.inputs import dtypes
 from ragtriage.tally import SHOWN_CASES
-
-
-def changed_schema(columns: list[Column]) -> dict[str, Any]:
-    """Columns of `cases.parquet` of a comparison with these metrics, in order."""
-    return dict(dtypes(ChangedCases)) | both_values(columns)
 
 
 def manifest(result: Result, report: ComparisonReport) -> dict[str, Any]:

@@ -22,7 +22,6 @@ TITLES = {
     QUESTION_IN_PROMPT: "Questions in prompts",
     ANSWER_IN_PROMPT: "Answers in prompts",
 }
-NOTHING_FOUND = "None found."
 
 
 def verdict(report: doc.LeakageReport) -> str:
