@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 
 import click
 
+from ragtriage.allocators import keep_freed_pages
 from ragtriage.cli_explain import explain
 from ragtriage.cli_failing import told
 from ragtriage.cli_intake import convert, inspect
@@ -41,18 +42,12 @@ from ragtriage.version import __version__
 _OBJECTS = 100_000
 # Threads that hand work to polars wait less for the one that looks lines through.
 _SWITCH_SECONDS = 1e-4
-# Polars' allocator keeps freed pages unless told otherwise: up to half of what a run needs. An
-# evaluation needs the same pages again for each chunk, and they cost time. Polars reads this when
-# it is first imported.
-_ALLOCATOR = "dirty_decay_ms:{},muzzy_decay_ms:1000"
-_KEPT_MILLISECONDS = {"evaluate": 5000}
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command line and exit with its code; a user's mistake shows no traceback."""
     command = (sys.argv[1:] if arguments is None else arguments)[:1]
-    kept = _KEPT_MILLISECONDS.get("".join(command), 2000)
-    os.environ.setdefault("_RJEM_MALLOC_CONF", _ALLOCATOR.format(kept))
+    keep_freed_pages("".join(command))
     # Nothing here multiplies matrices; a process with a thread for it cannot be forked.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # Libraries make hundreds of thousands of objects that stay: to look them through takes time.

@@ -130,7 +130,7 @@ def _missing(ledger: pl.DataFrame) -> pl.DataFrame:
     if not several.any():
         return lost.select("row", missing=pl.concat_list("missing"))
     alone = lost.filter(~several).select("row", missing=pl.concat_list("missing"))
-    return pl.concat([alone, _sorted_by_row(lost.filter(several))])
+    return pl.concat([alone, _sorted_by_row(lost.filter(several))], rechunk=True)
 
 
 def _sorted_by_row(lost: pl.DataFrame) -> pl.DataFrame:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragtriage.relevance import flat
-from ragtriage.relevance.flat import Flat
+from ragtriage.relevance.flat import Flat, by_way
 from ragtriage.relevance.frames import beside, gathered
 from ragtriage.relevance.lists import _distinct
 
@@ -24,6 +24,17 @@ def column(lists: list[list[str] | None]) -> pl.Series:
 
 def padded(lists: list[list[str] | None], cases: int) -> list[list[str] | None]:
     return [*lists, *[None] * (cases - len(lists))]
+
+
+def places_in(asked: list[list[str] | None], listed: list[list[str] | None]) -> list[int]:
+    """Which item of all that is listed each one asked for is; -1 where it is not of its case."""
+    found = []
+    before = 0
+    for mine, theirs in zip(asked, listed, strict=True):
+        where = {item: before + place for place, item in enumerate(theirs or [])}
+        found += [where.get(item, -1) for item in mine or []]
+        before += len(theirs or [])
+    return found
 
 
 @pytest.mark.parametrize(
@@ -45,16 +56,36 @@ def test_where_each_id_stands(
         if one_key:
             patched.setattr(Flat, "keys", property(lambda one: np.zeros_like(one.hashes)))
         found = these.where(those)
-    expected = []
-    before = 0
-    for mine, theirs in zip(padded(asked, cases), padded(listed, cases), strict=True):
-        where = {item: before + place for place, item in enumerate(theirs or [])}
-        expected += [where.get(item, -1) for item in mine or []]
-        before += len(theirs or [])
-    assert found.tolist() == expected
+        some = these.where(those, np.arange(0, len(these.rows), 2))
+        from_start = these.where_from_start(those)
+    expected = places_in(padded(asked, cases), padded(listed, cases))
+    assert found.tolist() == from_start.tolist() == expected
+    assert some.tolist() == expected[::2]
     hits = [sum(item in (theirs or []) for item in mine or []) for mine, theirs in zip(
         padded(asked, cases), padded(listed, cases), strict=True)]  # fmt: skip
     assert these.count(found >= 0).tolist() == hits
+
+
+@given(asked=LISTS, listed=DISTINCT, third=DISTINCT)
+def test_what_is_sought_by_way_of_a_third_list(
+    asked: list[list[str] | None], listed: list[list[str] | None], third: list[list[str] | None]
+) -> None:
+    cases = max(len(asked), len(listed), len(third))
+    all_of_them = [padded(lists, cases) for lists in (asked, listed, third)]
+    these, those, way = (Flat.of(column(lists)) for lists in all_of_them)
+    found = by_way(these, these.where(way), those, those.where(way), len(way.rows))
+    assert found.tolist() == places_in(all_of_them[0], all_of_them[1])
+
+
+@pytest.mark.parametrize("at_once", [1, 3])
+def test_no_text_is_met_behind_a_list(monkeypatch: pytest.MonkeyPatch, at_once: int) -> None:
+    # Every hash is that of the room behind a short list: only texts and places can tell.
+    monkeypatch.setattr(Flat, "hashes", property(lambda one: np.zeros(len(one.rows), np.uint64)))
+    monkeypatch.setattr(flat, "_AT_ONCE", at_once)
+    lists: list[list[str] | None] = [["a", "b"], ["c"], None, ["a"], ["b", "c"]]
+    asked: list[list[str] | None] = [["b"], ["a", "c"], ["c"], None, ["b", "a", "c"]]
+    found = Flat.of(column(asked)).where(Flat.of(column(lists)))
+    assert found.tolist() == places_in(asked, lists)
 
 
 @pytest.mark.parametrize("short", [0, 32], ids=["by-hash", "by-place"])

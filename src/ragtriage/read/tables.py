@@ -290,8 +290,11 @@ class TableSource:
 
 
 def _by_itself(rows: pl.DataFrame) -> pl.DataFrame:
-    """Rows in lists of their own: work on a slice of a row group costs that of much more of it."""
-    return rows.select(pl.all().gather(pl.int_range(pl.len())))
+    """Rows in one piece of their own: work on a slice of a row group costs that of much more."""
+    if rows.n_chunks() > 1:
+        return rows.rechunk()
+    # Put together anew, which copies what is here, and nothing beside it.
+    return pl.concat([rows.head(1), rows.slice(1)], rechunk=True)
 
 
 def _row_text(part: pl.DataFrame, row: int) -> str:

@@ -16,13 +16,18 @@ from ragtriage.schemas.fields import ITEMS_ALONE
 Whole = np.ndarray[tuple[int], np.dtype[np.int64]]
 Hashes = np.ndarray[tuple[int], np.dtype[np.uint64]]
 Flags = np.ndarray[tuple[int], np.dtype[np.bool_]]
+# Which of some IDs: by their places, or all.
+Chosen = Whole | slice
+_ALL = slice(None)
 
 # Makes one text in two cases two keys. Odd, so that no two cases share a factor.
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)
 # Lists of at most so many items are compared with themselves place by place.
 _SHORT = 32
-# Going through lists place by place costs so much less than a join, by item that is looked at.
+# Comparing an ID with a whole list costs so much less than a join, by item that is looked at.
 _CHEAPER = 4
+# So many items are looked at in one go: what fits into a core's cache.
+_AT_ONCE = 1 << 17
 
 
 @dataclass(frozen=True)
@@ -84,19 +89,39 @@ class Flat:
                 found[self.rows[np.flatnonzero(keys[off:] == keys[:-off])]] = True
         return np.flatnonzero(found)
 
-    def where(self, listed: Flat) -> Whole:
+    @cached_property
+    def table(self) -> np.ndarray[tuple[int, int], np.dtype[np.uint64]]:
+        """The hashes, a row a case as long as the longest list; what is beyond a list is 0."""
+        cases = len(self.starts) - 1
+        if len(self.rows) == cases * self.longest:
+            return self.hashes.reshape(cases, self.longest)
+        table = np.zeros((cases, self.longest), np.uint64)
+        table[self.rows, self.places] = self.hashes
+        return table
+
+    def where(self, listed: Flat, chosen: Chosen = _ALL) -> Whole:
         """For each ID, which item of `listed` is the same in the same case; -1 where none is.
 
-        `listed` holds an ID at most once a case.
+        `listed` holds an ID at most once a case. `chosen`: the IDs to look for, where not all.
         """
-        looked_at = len(self.rows) * listed.longest
-        if looked_at <= _CHEAPER * (len(self.rows) + len(listed.rows)):
-            found, items = _by_place(self, listed)
-        else:
-            found, items = _by_join(self, listed)
-        met = np.full(len(self.rows), -1, np.int64)
+        asked = len(self.rows[chosen])
+        looked_at = max(asked, len(listed.starts) - 1) * listed.longest
+        by_table = looked_at <= _CHEAPER * (asked + len(listed.rows))
+        found, items = (_by_table if by_table else _by_join)(self, listed, chosen)
+        met = np.full(asked, -1, np.int64)
         met[found] = items
         return met
+
+    def where_from_start(self, listed: Flat) -> Whole:
+        """The same, looking first where an ID would be if one list were the start of the other."""
+        sizes = np.diff(self.starts)
+        at = np.repeat(listed.starts[:-1] - self.starts[:-1], sizes) + np.arange(len(self.rows))
+        if (sizes > np.diff(listed.starts)).any():
+            return self.where(listed)
+        alike = (listed.ids.gather(at) == self.ids).to_numpy()
+        if not alike.all():
+            at[~alike] = self.where(listed, np.flatnonzero(~alike))
+        return at
 
     def count(self, chosen: Flags) -> Whole:
         """How many of each case's items are chosen."""
@@ -112,51 +137,67 @@ def _met_again(keys: Hashes) -> Whole:
     return np.flatnonzero(pl.Series(keys).is_in(pl.Series(again).implode()).to_numpy())
 
 
-def _same(asked: Flat, found: Whole, listed: Flat, items: Whole) -> tuple[Whole, Whole]:
+def _same(
+    asked: Flat, chosen: Chosen, found: Whole, listed: Flat, items: Whole
+) -> tuple[Whole, Whole]:
     """Of pairs with one hash, those with one text: nearly always all."""
-    alike = asked.ids.gather(found) == listed.ids.gather(items)
+    mine = found if isinstance(chosen, slice) else chosen[found]
+    alike = asked.ids.gather(mine) == listed.ids.gather(items)
     if alike.all():
         return found, items
     kept = alike.to_numpy()
     return found[kept], items[kept]
 
 
-def _by_place(asked: Flat, listed: Flat) -> tuple[Whole, Whole]:
-    """Which of the asked and of the listed are the same, one place of all lists at a time."""
-    own, at_own = _at_own_place(asked, listed)
-    pending = np.ones(len(asked.rows), np.bool_)
-    pending[own] = False
-    left = np.flatnonzero(pending)
-    starts, stops = listed.starts[asked.rows[left]], listed.starts[asked.rows[left] + 1]
-    hashes = asked.hashes[left]
-    # One more, so that a place behind the last list can be looked at.
-    those = np.append(listed.hashes, np.uint64(0))
-    found, met = [left[:0]], [left[:0]]
-    for place in range(listed.longest if len(left) else 0):
-        at = np.minimum(starts + place, len(listed.rows))
-        hits = np.flatnonzero((those[at] == hashes) & (at < stops))
-        found.append(left[hits])
-        met.append(at[hits])
-    others, at_others = _same(asked, np.concatenate(found), listed, np.concatenate(met))
-    return np.concatenate([own, others]), np.concatenate([at_own, at_others])
+def _by_table(asked: Flat, listed: Flat, chosen: Chosen) -> tuple[Whole, Whole]:
+    """Which of the asked and of the listed are the same, comparing each with its case's list."""
+    rows, hashes = asked.rows[chosen], asked.hashes[chosen, np.newaxis]
+    longest = max(listed.longest, 1)
+    step = max(1, _AT_ONCE // longest)
+    blocks = [
+        np.flatnonzero(listed.table[rows[start : start + step]] == hashes[start : start + step])
+        + start * longest
+        for start in range(0, len(rows), step)
+    ]
+    found, places = np.divmod(np.concatenate([np.empty(0, np.int64), *blocks]), longest)
+    items = listed.starts[rows[found]] + places
+    # What is beyond a list looks like a text whose hash is 0.
+    inside = items < listed.starts[rows[found] + 1]
+    if not inside.all():
+        found, items = found[inside], items[inside]
+    return _same(asked, chosen, found, listed, items)
 
 
-def _at_own_place(asked: Flat, listed: Flat) -> tuple[Whole, Whole]:
-    """Those that stand where they stand in their own list: one is often the start of the other."""
-    at = listed.starts[asked.rows] + asked.places
-    there = np.flatnonzero(at < listed.starts[asked.rows + 1])
-    found = there[listed.hashes[at[there]] == asked.hashes[there]]
-    return _same(asked, found, listed, at[found])
-
-
-def _by_join(asked: Flat, listed: Flat) -> tuple[Whole, Whole]:
+def _by_join(asked: Flat, listed: Flat, chosen: Chosen) -> tuple[Whole, Whole]:
     """The same for long lists."""
     these, those = (
-        pl.DataFrame({"key": flat.keys}).with_row_index("item") for flat in (asked, listed)
+        pl.DataFrame({"key": keys}).with_row_index("item")
+        for keys in (asked.keys[chosen], listed.keys)
     )
     met = these.join(those, on="key").cast({"item": pl.Int64, "item_right": pl.Int64})
     found, items = met["item"].to_numpy(), met["item_right"].to_numpy()
-    here = asked.rows[found] == listed.rows[items]
+    here = asked.rows[chosen][found] == listed.rows[items]
     if not here.all():
         found, items = found[here], items[here]
-    return _same(asked, found, listed, items)
+    return _same(asked, chosen, found, listed, items)
+
+
+def by_way(asked: Flat, asked_there: Whole, listed: Flat, listed_there: Whole, n: int) -> Whole:
+    """Where each ID stands in a list (-1: nowhere), from where both stand in a third.
+
+    Args:
+        asked: the IDs.
+        asked_there: where each is in the third list, -1 where it is not.
+        listed: the list, each ID once a case.
+        listed_there: the same of its items.
+        n: how many items the third list has.
+    """
+    # One more, for what is not there.
+    back = np.full(n + 1, -1, np.int64)
+    there = np.flatnonzero(listed_there >= 0)
+    back[listed_there[there]] = there
+    met = back[asked_there]
+    if len(there) < len(listed.rows):
+        left = np.flatnonzero(asked_there < 0)
+        met[left] = asked.where(listed, left)
+    return met

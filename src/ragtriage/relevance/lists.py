@@ -8,17 +8,34 @@ import numpy as np
 import polars as pl
 
 from ragtriage.relevance.corpus import Corpus
-from ragtriage.relevance.flat import Flat
+from ragtriage.relevance.flat import Flat, Whole, by_way
 from ragtriage.schemas.inputs import LABEL_FIELDS
 
 LISTS = ("retrieved_ids", "context_ids", "cited_ids")
 
 
 class Lists(NamedTuple):
-    """Cases with what their lists come to, and the distinct lists laid out flat, by name."""
+    """Cases with what their lists come to, and the distinct lists laid out flat, by name.
+
+    `retrieved`: by name of another list, where each of its items stands in what was retrieved, -1
+    where it does not.
+    """
 
     cases: pl.DataFrame
     flat: dict[str, Flat]
+    retrieved: dict[str, Whole]
+
+    def where(self, asked: Flat) -> dict[str, Whole]:
+        """For each ID, where it stands in each list of its case; -1 where it does not.
+
+        Whatever is sought is sought in what was retrieved; the other lists are reached from there.
+        """
+        hub = self.flat["retrieved_ids"]
+        found = {"retrieved_ids": asked.where(hub)}
+        for name, there in self.retrieved.items():
+            met = by_way(asked, found["retrieved_ids"], self.flat[name], there, len(hub.rows))
+            found[name] = met
+        return found
 
 
 def with_list_terms(cases: pl.DataFrame, corpus: Corpus | None) -> Lists:
@@ -27,16 +44,20 @@ def with_list_terms(cases: pl.DataFrame, corpus: Corpus | None) -> Lists:
     for name in LISTS:
         lists[distinct(name)], flat[name] = _distinct(cases[name])
     retrieved, context, cited = (flat[name] for name in LISTS)
+    # A context is often the start of what was retrieved.
+    from_context, from_cited = context.where_from_start(retrieved), cited.where(retrieved)
+    in_context = by_way(cited, from_cited, context, from_context, len(retrieved.rows))
     cases = cases.with_columns(**lists).with_columns(
         n_retrieved=pl.col("distinct_retrieved").list.len(),
         n_context=pl.col("distinct_context").list.len(),
         n_cited=pl.col("distinct_cited").list.len(),
         labels_observed=pl.any_horizontal(pl.col(LABEL_FIELDS).is_not_null()),
-        n_cited_retrieved=_common("cited", "retrieved", cited, retrieved),
-        n_cited_context=_common("cited", "context", cited, context),
-        n_context_retrieved=_common("context", "retrieved", context, retrieved),
+        n_cited_retrieved=_common("cited", "retrieved", cited, from_cited),
+        n_cited_context=_common("cited", "context", cited, in_context),
+        n_context_retrieved=_common("context", "retrieved", context, from_context),
     )
-    return Lists(cases.with_columns(_unauthorized(cases, corpus)), flat)
+    there = {"context_ids": from_context, "cited_ids": from_cited}
+    return Lists(cases.with_columns(_unauthorized(cases, corpus)), flat, there)
 
 
 def _distinct(lists: pl.Series) -> tuple[pl.Series, Flat]:
@@ -48,14 +69,14 @@ def _distinct(lists: pl.Series) -> tuple[pl.Series, Flat]:
     collapsed = lists.gather(repeating).list.unique(maintain_order=True)
     source = np.arange(len(lists))
     source[repeating] = len(lists) + np.arange(len(repeating))
-    lists = pl.concat([lists, collapsed]).gather(source)
+    lists = pl.concat([lists, collapsed], rechunk=True).gather(source)
     return lists, Flat.of(lists)
 
 
-def _common(name: str, other: str, ids: Flat, others: Flat) -> pl.Expr:
-    """How many IDs of one list are in the other; null where either is not observed."""
+def _common(name: str, other: str, ids: Flat, met: Whole) -> pl.Expr:
+    """How many IDs of one list are met in the other; null where either is not observed."""
     both = pl.col(f"distinct_{name}").is_not_null() & pl.col(f"distinct_{other}").is_not_null()
-    common = ids.count(ids.where(others) >= 0)
+    common = ids.count(met >= 0)
     return pl.when(both).then(pl.lit(pl.Series(common))).cast(pl.UInt32)
 
 

@@ -50,12 +50,14 @@ class Relevance:
 
 def match(frame: pl.DataFrame, corpus: Corpus | None) -> Relevance:
     """Match each case's requirements against what was retrieved, supplied and cited."""
-    cases, flat = with_list_terms(frame.with_row_index("row"), corpus)
+    lists = with_list_terms(frame.with_row_index("row"), corpus)
+    cases = lists.cases
     required = requirements_of(cases, corpus)
     members = _authorised(required.members, cases)
     asked = Flat.of_rows(members["id"], members["row"], cases.height)
     meetings = {
-        name: Meetings(members, asked, flat[name], single=required.single) for name in _RANKS
+        name: Meetings(members, asked, items, lists.flat[name], single=required.single)
+        for name, items in lists.where(asked).items()
     }
     retrieved, cited = meetings["retrieved_ids"], meetings["cited_ids"]
     table = required.table.with_columns(

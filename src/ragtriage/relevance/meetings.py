@@ -19,18 +19,21 @@ class Meetings:
     Only authorised members hit; a requirement is met first where its best one is.
     """
 
-    def __init__(self, members: pl.DataFrame, asked: Flat, listed: Flat, *, single: bool) -> None:
-        """Look all members up.
+    def __init__(
+        self, members: pl.DataFrame, asked: Flat, items: Whole, listed: Flat, *, single: bool
+    ) -> None:
+        """Put the members beside what they met.
 
         Args:
             members: `q`, `id`, `authorised`, in the order of requirements.
             asked: the same IDs by case.
+            items: which item of the list each is, -1 where none.
             listed: the list, each ID once a case.
             single: every requirement has one member.
         """
         self._ids = members["id"]
         self._listed = listed
-        self._items = asked.where(listed)
+        self._items = items
         self._met = self._items >= 0
         self._hits = self._met & members["authorised"].to_numpy()
         ranks = self._items - listed.starts[asked.rows] + 1
