@@ -269,6 +269,9 @@ class Tally:
             examples += first[: _EXAMPLES - len(examples)]
 
     def _keep(self, cases: pl.DataFrame, ledger: pl.DataFrame) -> None:
+        if not self.has_room():
+            self._kept_rows = None
+            return
         kept = pl.concat(self._taken(cases))
         self._kept_rows = kept.select("row") if kept.height else None
         if kept.height:

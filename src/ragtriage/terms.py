@@ -36,26 +36,22 @@ def _counts(ledger: pl.DataFrame) -> pl.DataFrame:
 
     Runs of rows are added up at once: to group them costs far more.
     """
-    rows = ledger["row"].to_numpy()
-    starts = np.flatnonzero(np.diff(rows, prepend=np.nan))
+    starts = np.flatnonzero(_run_starts(ledger["row"].to_numpy()))
     told = ledger.select(
-        n_in_context=_ones(pl.col("in_context")),
-        n_required_cited=_ones(pl.col("cited")),
-        n_dropped=_ones(pl.col("in_top_k") & ~pl.col("in_context")),
-        n_known=_ones(pl.col("delivered").is_not_null()),
-        n_lost=_ones(~pl.col("delivered")),
-        break_order=pl.col("break_order").cast(pl.Int64).fill_null(_NO_BREAK),
+        n_in_context=_one(pl.col("in_context")),
+        n_required_cited=_one(pl.col("cited")),
+        n_dropped=_one(pl.col("in_top_k") & ~pl.col("in_context")),
+        n_known=_one(pl.col("delivered").is_not_null()),
+        n_lost=_one(~pl.col("delivered")),
+        break_order=pl.col("break_order").fill_null(_NO_BREAK),
     )
-    sums = {name: np.add.reduceat(told[name].to_numpy(), starts) for name in told.columns[:-1]}
-    first = np.minimum.reduceat(told["break_order"].to_numpy(), starts)
-    sizes = np.diff(starts, append=len(rows))
     counted = pl.DataFrame(
         {
             "row": ledger["row"].gather(starts),
-            "n_requirements": sizes,
-            **sums,
-            "break_order": first,
-            "ideal_gain": _ideal_gains(ledger),
+            "n_requirements": np.diff(starts, append=ledger.height),
+            **{name: _per_run(told[name].to_numpy(), starts) for name in told.columns[:-1]},
+            "break_order": np.minimum.reduceat(told["break_order"].to_numpy(), starts),
+            "ideal_gain": _ideal_gains(ledger, starts),
         }
     )
     whole = pl.col("n_known") == pl.col("n_requirements")
@@ -74,26 +70,42 @@ def _counts(ledger: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _ones(test: pl.Expr) -> pl.Expr:
-    return test.fill_null(False).cast(pl.Int64)
+def _one(test: pl.Expr) -> pl.Expr:
+    return test.fill_null(False).cast(pl.UInt8)
+
+
+def _run_starts(rows: Whole) -> Flags:
+    """Where a case's rows begin, of rows in case order."""
+    return np.append(True, rows[1:] != rows[:-1])[: len(rows)]
+
+
+def _per_run(ones: Whole, starts: Whole) -> Whole:
+    """How many ones each run has; to sum run by run takes three times as long."""
+    so_far = np.append(0, np.cumsum(ones, dtype=np.int64))
+    return np.diff(so_far[np.append(starts, len(ones))])
 
 
 def _hits(ledger: pl.DataFrame) -> pl.DataFrame:
     """Ranks, credit and discounted gains of the requirements that were met, in rank order."""
     met = ledger.select("row", "gain", rank="retrieved_rank").filter(pl.col("rank").is_not_null())
-    met = met.sort("row", "rank", maintain_order=True)
     rows, ranks = met["row"].to_numpy().astype(np.int64), met["rank"].to_numpy()
-    starts = np.diff(rows, prepend=-1) != 0
+    # One number to sort by, nearly in order already.
+    order = np.argsort(rows * (ranks.max(initial=0) + 1) + ranks, kind="stable")
+    rows, ranks = rows[order], ranks[order]
+    starts = _run_starts(rows)
     # An ID that meets two requirements at once is one newly hitting rank.
-    newly = starts | (np.diff(ranks, prepend=0) != 0)
+    newly = starts | _run_starts(ranks)
     so_far = _within_runs(np.cumsum(newly), starts)
     lists = ["hit_ranks", "hit_credit", "hit_gain"]
-    told = met.select(
-        "row",
-        hit_ranks="rank",
-        hit_credit=pl.Series(so_far / ranks),
-        hit_gain=pl.col("gain") / (pl.col("rank") + 1).log(2),
-    )
+    told = pl.DataFrame(
+        {
+            # Rows known to be in order are grouped in half the time.
+            "row": met["row"].gather(order).set_sorted(),
+            "hit_ranks": ranks,
+            "hit_credit": so_far / ranks,
+            "gain": met["gain"].gather(order),
+        }
+    ).with_columns(hit_gain=pl.col("gain") / (pl.col("hit_ranks") + 1).log(2))
     grouped = told.group_by("row", maintain_order=True).agg(lists)
     if newly.all():
         return grouped.with_columns(newly_hit_ranks="hit_ranks")
@@ -108,17 +120,37 @@ def _within_runs(counted: Whole, starts: Flags) -> Whole:
     return counted - np.repeat(counted[first] - 1, sizes)
 
 
-def _ideal_gains(ledger: pl.DataFrame) -> pl.Series:
-    """The discounted gains of each case's requirements, largest first."""
-    ordered = ledger.select("row", "gain")
-    if ordered["gain"].n_unique() > 1:
-        ordered = ordered.sort("row", "gain", descending=[False, True])
-    starts = np.diff(ordered["row"].to_numpy().astype(np.int64), prepend=-1) != 0
-    place = _within_runs(np.arange(1, len(starts) + 1), starts)
-    discounted = ordered.select(
-        "row", ideal_gain=pl.col("gain") / (pl.lit(pl.Series(place)) + 1).log(2)
-    )
+def _ideal_gains(ledger: pl.DataFrame, starts: Whole) -> pl.Series:
+    """The discounted gains of each case's requirements, largest first.
+
+    `starts`: where a case's requirements begin.
+    """
+    sizes = np.diff(starts, append=ledger.height)
+    if ledger["gain"].n_unique() <= 1:
+        return _of_equal_gains(ledger["gain"], sizes)
+    ordered = ledger.select("row", "gain").sort("row", "gain", descending=[False, True])
+    place = np.arange(1, ledger.height + 1) - np.repeat(starts, sizes)
+    discounted = ordered.select("row", ideal_gain=_discounted(pl.lit(pl.Series(place))))
     return discounted.group_by("row", maintain_order=True).agg("ideal_gain")["ideal_gain"]
+
+
+def _of_equal_gains(gains: pl.Series, sizes: Whole) -> pl.Series:
+    """The same where all gains are one: a list for each size, of which there are few."""
+    known = np.flatnonzero(np.bincount(sizes))
+    places = pl.DataFrame({"size": known}).select(
+        place=pl.int_ranges(1, pl.col("size") + 1), gain=pl.lit(gains.first(), gains.dtype)
+    )
+    lists = places.explode("place").select(_discounted(pl.col("place"))).to_series()
+    of_size = pl.DataFrame({"size": np.repeat(known, known), "gain": lists}).group_by(
+        "size", maintain_order=True
+    )
+    of_known = np.zeros(sizes.max(initial=0) + 1, np.int64)
+    of_known[known] = np.arange(len(known))
+    return of_size.agg("gain")["gain"].gather(of_known[sizes])
+
+
+def _discounted(place: pl.Expr) -> pl.Expr:
+    return pl.col("gain") / (place + 1).log(2)
 
 
 def _missing(ledger: pl.DataFrame) -> pl.DataFrame:

@@ -72,7 +72,10 @@ class Meetings:
         relevant = np.flatnonzero(self._relevant())
         rows = self._listed.rows[relevant]
         places = pl.DataFrame(
-            {"row": rows, "relevant_retrieved": relevant - self._listed.starts[rows] + 1}
+            {
+                "row": pl.Series(rows).set_sorted(),
+                "relevant_retrieved": relevant - self._listed.starts[rows] + 1,
+            }
         )
         return places.group_by("row", maintain_order=True).agg("relevant_retrieved")
 
