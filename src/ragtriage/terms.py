@@ -76,13 +76,16 @@ def _one(test: pl.Expr) -> pl.Expr:
 
 def _run_starts(rows: Whole) -> Flags:
     """Where a case's rows begin, of rows in case order."""
-    return np.append(True, rows[1:] != rows[:-1])[: len(rows)]
+    begins: Flags = np.ones(len(rows), np.bool_)
+    begins[1:] = rows[1:] != rows[:-1]
+    return begins
 
 
 def _per_run(ones: Whole, starts: Whole) -> Whole:
     """How many ones each run has; to sum run by run takes three times as long."""
-    so_far = np.append(0, np.cumsum(ones, dtype=np.int64))
-    return np.diff(so_far[np.append(starts, len(ones))])
+    so_far: Whole = np.append(0, np.cumsum(ones, dtype=np.int64))
+    per_run: Whole = np.diff(so_far[np.append(starts, len(ones))])
+    return per_run
 
 
 def _hits(ledger: pl.DataFrame) -> pl.DataFrame:
