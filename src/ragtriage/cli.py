@@ -39,7 +39,7 @@ from ragtriage.options import comparison_apart, format_shown, leakage_options, o
 from ragtriage.runner import runner_apart
 from ragtriage.version import __version__
 
-_OBJECTS = 100_000
+_OBJECTS = 250_000
 # Threads that hand work to polars wait less for the one that looks lines through.
 _SWITCH_SECONDS = 1e-4
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -10,10 +11,12 @@ from typing import Any
 
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import ragtriage
 from ragtriage import UsageError
-from ragtriage.comparison.deltas import Scores, delta_rows, sums_of
+from ragtriage.comparison.deltas import Scores, _alike, delta_rows, sums_of
 from ragtriage.comparison.slices import Cells
 from ragtriage.metrics import REGISTRY, Column, columns_for
 from tests.comparison.kit import HIT, MISS, case, changed, compared, delta, run_of
@@ -363,3 +366,17 @@ def test_two_sums_of_one_fraction_are_no_difference(tmp_path: Path) -> None:
     row = delta(found, "average_precision", 10)
     assert (row["delta"], row["better"], row["worse"], row["tied"]) == (0.0, 0, 0, 1)
     assert "average_precision_at_10" not in changed(found)["q"]["metrics_worse"]
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 4), st.sampled_from([True, False, None])), max_size=40),
+    st.sampled_from([0, 1000]),
+)
+def test_alike_values_of_a_cell_are_counted(
+    pairs: list[tuple[int, bool | None]], beyond: int
+) -> None:
+    # Cells numbered beyond the pairs are counted in groups, few cells by number.
+    codes = pl.Series([cell + beyond for cell, _ in pairs], dtype=pl.UInt32)
+    values = pl.Series([value for _, value in pairs], dtype=pl.Boolean)
+    found = {(cell, value): n for cell, value, n in _alike(codes, values).iter_rows()}
+    assert found == Counter((cell + beyond, value) for cell, value in pairs)

@@ -49,7 +49,8 @@ def moves(base: StoredRun, candidate: StoredRun, case_ids: pl.Series) -> pl.Data
 def _rows(run: StoredRun, case_ids: pl.Series) -> pl.DataFrame:
     wanted = pl.LazyFrame({"case_id": case_ids})
     ledger = run.evidence.select(_READ).join(wanted, on="case_id", how="semi")
-    rows = run.read(ledger, streaming=True)
+    # Lists in many pieces are joined several times as slowly.
+    rows = run.read(ledger, streaming=True).rechunk()
     several = (rows["ids"].list.len() != 1).any()
     ids = pl.col("ids")
     key = ids.list.sort().list.join(_SEPARATOR) if several else ids.list.first()

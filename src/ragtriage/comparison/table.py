@@ -6,6 +6,7 @@ However many cases changed, only one block of them is in memory with all its col
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -74,9 +75,11 @@ class ChangedTable:
         changes = self.changes
         ids = changes.pairs.ids.gather(rows["row"])
         frame = changes.stages[rows["row"]].with_columns(case_id=ids, change=rows["change"])
-        metrics = self._metrics(rows["row"])
-        frame = frame.hstack(metrics).hstack(_verdicts(metrics, self.columns))
-        moved = moves(changes.base, changes.candidate, ids)
+        with ThreadPoolExecutor(max_workers=1) as aside:
+            told = aside.submit(moves, changes.base, changes.candidate, ids)
+            metrics = self._metrics(rows["row"])
+            frame = frame.hstack(metrics).hstack(_verdicts(metrics, self.columns))
+            moved = told.result()
         return self._laid_out(frame.join(moved, on="case_id", how="left", maintain_order="left"))
 
     def _metrics(self, rows: pl.Series) -> pl.DataFrame:
