@@ -53,7 +53,8 @@ def is_folded(texts: pl.Series) -> bool:
 
 
 def _bytes(texts: pl.Series) -> np.ndarray[tuple[int], np.dtype[np.uint8]]:
-    return np.frombuffer((texts.str.join("").item() or "").encode(), dtype=np.uint8)
+    joined = texts.str.join("").cast(pl.Binary).item()
+    return np.frombuffer(joined or b"", dtype=np.uint8)
 
 
 def _visible(found: np.ndarray[tuple[int], np.dtype[np.uint8]]) -> bool:

@@ -287,6 +287,26 @@ def test_no_more_cores_than_polars_may_take(
     assert local._cores() == expected
 
 
+THREADS = """
+from types import SimpleNamespace
+import polars
+from ragtriage.sharding.workers import Workers
+def threads(job):
+    polars.select(1).lazy().collect()
+    return polars.thread_pool_size()
+workers = Workers.forked(1, polars_threads=3, shards=1)
+print(*workers([(threads, SimpleNamespace(name="shard 1"))]))
+workers.close()
+"""
+
+
+def test_a_worker_has_the_threads_it_is_given() -> None:
+    environment = {name: v for name, v in os.environ.items() if name != "POLARS_MAX_THREADS"}
+    command = [sys.executable, "-c", THREADS]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout == "3\n"
+
+
 @pytest.mark.parametrize(
     ("size", "expected"), [(0.5, 1), (2.7, 1), (7.9, 1), (8, 2), (27, 6), (1_000, 6)]
 )
