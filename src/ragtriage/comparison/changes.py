@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
-from ragtriage.comparison.deltas import Scores
+from ragtriage.comparison.deltas import Scores, Values
 from ragtriage.comparison.pairing import Pairs
 from ragtriage.read.runs import StoredRun
 from ragtriage.stages import PASS
@@ -18,11 +18,12 @@ STAGE_FIELDS = ("stage", "break_point")
 
 @dataclass
 class Changes:
-    """Which pairs changed, gathered metric by metric."""
+    """Which pairs changed, gathered metric by metric; `values`: of each metric, by its column."""
 
     base: StoredRun
     candidate: StoredRun
     pairs: Pairs
+    values: dict[str, Values] = field(default_factory=dict)
     stages: pl.DataFrame = field(init=False)
     _changed: pl.Series = field(init=False)
     _worse: pl.Series = field(init=False)
@@ -54,6 +55,7 @@ class Changes:
 
     def add(self, found: Scores, excused: pl.Series) -> None:
         """Take in one metric; `excused`: pairs on which it is no loss that its score is gone."""
+        self.values[found.column.name] = Values.of(found)
         self._changed |= found.raw_changed
         self._worse |= found.worse_at_all() | (found.lost() & ~excused)
         self._better |= found.better_at_all()

@@ -74,6 +74,30 @@ class Scores:
         return (first > second).fill_null(False)
 
 
+@dataclass(frozen=True)
+class Values:
+    """A metric on every pair: the base run's values, and the candidate's where they differ.
+
+    To hold both columns of every metric would take twice the room; to read them again, time.
+    """
+
+    base: pl.Series
+    differing: pl.Series
+    candidate: pl.Series
+
+    @classmethod
+    def of(cls, found: Scores) -> Values:
+        """The values with those of cases that failed."""
+        one, other = found.raw or (found.base, found.candidate)
+        differing = found.raw_changed.arg_true()
+        return cls(one, differing, other.gather(differing))
+
+    def at(self, rows: pl.Series) -> tuple[pl.Series, pl.Series]:
+        """Both values of some pairs."""
+        other = self.base.clone().scatter(self.differing, self.candidate)
+        return self.base.gather(rows), other.gather(rows)
+
+
 def scores(
     base: StoredRun,
     candidate: StoredRun,

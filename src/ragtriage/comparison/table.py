@@ -13,14 +13,14 @@ from functools import cached_property
 import polars as pl
 
 from ragtriage.comparison.changes import STAGE_FIELDS, Changes
-from ragtriage.comparison.deltas import without_rounding
 from ragtriage.comparison.ledger import moves
 from ragtriage.metrics.registry import Column
 from ragtriage.read.runs import StoredRun
 from ragtriage.schemas.comparison import ChangedCases
 from ragtriage.schemas.inputs import dtypes
 
-BLOCK = 200_000
+# Rows of a block; what would be two blocks is one.
+BLOCK = 100_000
 _FIXED = {name: dtype for name, dtype in dtypes(ChangedCases).items() if name != "run_id"}
 
 
@@ -46,8 +46,8 @@ class ChangedTable:
         """The table in order; one block at least, be it empty."""
         yield self._first
         del self._first  # made again should anybody ask; until then it need not take room
-        for start in range(BLOCK, self._rows.height, BLOCK):
-            yield self._changed(self._rows.slice(start, BLOCK))
+        for start in range(self._block, self._rows.height, self._block):
+            yield self._changed(self._rows.slice(start, self._block))
         for alone in self._one_sided():
             yield self._laid_out(alone)
 
@@ -67,9 +67,14 @@ class ChangedTable:
         """All of it."""
         return pl.concat(list(self.blocks()))
 
+    @property
+    def _block(self) -> int:
+        """To read the evidence once more takes longer than to lay out twice as many rows."""
+        return BLOCK if self._rows.height > 2 * BLOCK else max(self._rows.height, 1)
+
     @cached_property
     def _first(self) -> pl.DataFrame:
-        return self._changed(self._rows.head(BLOCK))
+        return self._changed(self._rows.head(self._block))
 
     def _changed(self, rows: pl.DataFrame) -> pl.DataFrame:
         changes = self.changes
@@ -83,15 +88,10 @@ class ChangedTable:
         return self._laid_out(frame.join(moved, on="case_id", how="left", maintain_order="left"))
 
     def _metrics(self, rows: pl.Series) -> pl.DataFrame:
-        changes = self.changes
         found = []
-        names = [column.name for column in self.columns]
-        for name, values in zip(
-            names, changes.pairs.blocks(changes.base, changes.candidate, names), strict=True
-        ):
-            one, other = (of_run.gather(rows) for of_run in values)
-            other = without_rounding(one, other)
-            found += [one.alias(f"{name}_base"), other.alias(f"{name}_candidate")]
+        for column in self.columns:
+            one, other = self.changes.values[column.name].at(rows)
+            found += [one.alias(f"{column.name}_base"), other.alias(f"{column.name}_candidate")]
         return pl.DataFrame(found)
 
     def _one_sided(self) -> list[pl.DataFrame]:
