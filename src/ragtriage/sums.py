@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import cache
 
 import polars as pl
 
@@ -26,9 +27,9 @@ def sums_of_alike(
     each metric `n`, `sum` (in steps), and what else its kind needs, followed by its name.
     """
     unit = _weight_unit(cases) if weighted else 1.0
-    addends = [addend for column in columns for addend in _addends(column)]
+    addends, wholes = _planned(tuple(columns))
     if weighted:
-        addends += [part for column in columns for part in _weighted(column, unit)]
+        addends = [*addends, *(part for column in columns for part in _weighted(column, unit))]
     prepared = cases.select(
         pl.lit(1, pl.Int64).alias("n_cases"),
         pl.col("error").is_not_null().cast(pl.Int64).alias("n_not_run"),
@@ -40,9 +41,15 @@ def sums_of_alike(
     alike = ["stage", "break_point", *(column.meta.output_name() for column in slices)]
     return (
         summed(prepared, alike)
-        .with_columns(*map(_whole, columns), unit=pl.lit(unit))
+        .with_columns(*wholes, unit=pl.lit(unit))
         .drop(pl.selectors.starts_with("low "))
     )
+
+
+@cache
+def _planned(columns: tuple[Column, ...]) -> tuple[list[pl.Expr], list[pl.Expr]]:
+    """What is summed, and how the sums' halves are put together; the same for every chunk."""
+    return [part for column in columns for part in _addends(column)], [*map(_whole, columns)]
 
 
 def summed(rows: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:

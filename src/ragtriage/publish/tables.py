@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import pandera.polars as pa
 import polars as pl
 
@@ -31,9 +33,15 @@ def case_schema(columns: list[Column]) -> dict[str, pl.DataType]:
 
 def case_table(cases: pl.DataFrame, columns: list[Column]) -> pl.DataFrame:
     """Rows of `cases/`, but for the run; `answerable` is the value that every rule used."""
-    schema = {name: dtype for name, dtype in case_schema(columns).items() if name != "run_id"}
     settled = cases.with_columns(answerable="is_answerable", answer_disputed="review_disputed")
-    return settled.select(pl.col(name).cast(dtype) for name, dtype in schema.items())
+    return settled.select(_written(tuple(columns)))
+
+
+@cache
+def _written(columns: tuple[Column, ...]) -> list[pl.Expr]:
+    """Each column in its type; the same for every chunk."""
+    schema = case_schema([*columns])
+    return [pl.col(name).cast(dtype) for name, dtype in schema.items() if name != "run_id"]
 
 
 def evidence_table(ledger: pl.DataFrame) -> pl.DataFrame:
