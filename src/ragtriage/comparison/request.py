@@ -59,6 +59,8 @@ class CompareRequest(BaseModel):
         for name in names if isinstance(names, list | tuple) else ():
             if name not in _DIFFERENCES:
                 near = nearest(str(name), list(_DIFFERENCES))
+                if set(str(name).replace(" ", "").split(",")) <= set(_DIFFERENCES):
+                    near = "; give the option once for each"
                 raise ValueError(f"{name!r} is not one of {', '.join(_DIFFERENCES)}{near}")
         return names
 
@@ -70,6 +72,12 @@ class CompareRequest(BaseModel):
                 near = nearest(name, list(SLICEABLE))
                 raise ValueError(f"cannot slice by {name!r}{near}; one of {', '.join(SLICEABLE)}")
         return tuple(dict.fromkeys(fields))
+
+    @model_validator(mode="after")
+    def _metrics_are_tested(self) -> CompareRequest:
+        if self.test_metric and not (self.test or self.intervals):
+            raise ValueError("--test-metric chooses what is tested; give --test or --intervals too")
+        return self
 
     @model_validator(mode="after")
     def _no_text_in_slices(self) -> CompareRequest:
