@@ -40,6 +40,14 @@ def test_arrays_take_the_pages_of_the_last_ones(monkeypatch: pytest.MonkeyPatch)
     assert kept[1].startswith("dirty_decay_ms:5000,")
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of the GNU C library")
+@pytest.mark.parametrize("name", ["MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_"])
+def test_limits_that_the_user_chose_stay(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    kept = int(_told("kept")[0])
+    monkeypatch.setenv(name, "200000")
+    assert int(_told("kept")[0]) > 10 * kept
+
+
 def test_what_the_user_chose_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("_RJEM_MALLOC_CONF", "dirty_decay_ms:1")
     assert _told("kept")[1] == "dirty_decay_ms:1"

@@ -20,6 +20,7 @@ ASKED = ("evaluate", CONTRACTS / "answer.jsonl", "--contract", "answer", "--no-w
         (PanicException("OS can't spawn worker thread: unavailable"), "no room for another"),
         (RuntimeError("can't start new thread"), "no room for another"),
         (MemoryError(), "out of memory"),
+        (OSError(12, "Cannot allocate memory"), "out of memory"),
     ],
 )
 def test_no_room_is_said_in_a_users_words(

@@ -18,15 +18,19 @@ _KEPT_MILLISECONDS = {"evaluate": 5000}
 _KEPT_BY_OTHERS = 2000
 # Of the C library, which numpy takes its arrays from: its names for the limits below.
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
+_CHOSEN = ("MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_", "GLIBC_TUNABLES")
 _KEPT_BYTES = 64 << 20
 _LARGEST = 32 << 20
 
 
 def keep_freed_pages(command: str) -> None:
-    """Before polars is imported: pages stay for as long as this command may need them again."""
+    """Before polars is imported: pages stay for as long as this command may need them again.
+
+    What the user's environment says of either allocator holds.
+    """
     kept = _KEPT_MILLISECONDS.get(command, _KEPT_BY_OTHERS)
     os.environ.setdefault("_RJEM_MALLOC_CONF", _OF_POLARS.format(kept))
-    if sys.platform != "linux":
+    if sys.platform != "linux" or not os.environ.keys().isdisjoint(_CHOSEN):
         return
     # Another C library than GNU's has no such call.
     with suppress(OSError, AttributeError):

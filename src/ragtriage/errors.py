@@ -72,9 +72,10 @@ def is_panic(error: BaseException) -> bool:
 
 def no_room(error: BaseException) -> NoRoomError | None:
     """The same in a user's words, where it says that the system gives no more; else None."""
-    if isinstance(error, MemoryError):
-        return NoRoomError("out of memory; give the process more; --workers 1 needs least")
     text = str(error)
+    # Polars puts the system's own words into errors of its own.
+    if isinstance(error, MemoryError) or "Cannot allocate memory" in text:
+        return NoRoomError("out of memory; give the process more; --workers 1 needs least")
     refused = "start new thread" in text or (is_panic(error) and "spawn" in text)
     if not refused:
         return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -199,6 +200,18 @@ def test_a_metric_that_one_table_lacks_is_said(tmp_path: Path) -> None:
     assert "r_precision" not in set(found.deltas["metric"])
     note = "not in both runs' tables, hence not compared: r_precision"
     assert found.report["comparison"]["notes"] == [note]
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf])
+@pytest.mark.parametrize("side", [0, 1])
+def test_a_value_that_is_no_number_is_none_of_ours(tmp_path: Path, value: float, side: int) -> None:
+    source = tmp_path / "in.jsonl"
+    source.write_text(lines_of(BOTH), "utf-8")
+    runs = [ragtriage.evaluate(source, out=tmp_path, run_id=name).folder for name in "ab"]
+    part = runs[side] / "cases" / "part-00000.parquet"
+    pl.read_parquet(part).with_columns(recall=pl.lit(value)).write_parquet(part)
+    with pytest.raises(ragtriage.InputError, match=f"run {'ab'[side]}: recall: .*no number"):
+        ragtriage.compare(*runs, write=False)
 
 
 def test_frames_are_evaluated_and_compared() -> None:

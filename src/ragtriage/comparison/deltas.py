@@ -16,6 +16,7 @@ import polars as pl
 
 from ragtriage.comparison.pairing import Pairs
 from ragtriage.comparison.slices import KEYS, Cells
+from ragtriage.errors import InputError
 from ragtriage.fixed_point import fixed_sum, fixed_sum_of_alike, unfixed
 from ragtriage.metrics.registry import Column
 from ragtriage.read.runs import StoredRun
@@ -108,9 +109,14 @@ def scores(
     """Each metric of both runs in turn; a few columns are in memory at a time.
 
     `scored`: whether each pair's case was run and settled, in the base run and the candidate.
+
+    Raises:
+        InputError: a value is infinite, or not a number.
     """
     values = pairs.blocks(base, candidate, [column.name for column in columns])
     for column, (one, found) in zip(columns, values, strict=True):
+        for run, of_run in ((base, one), (candidate, found)):
+            _check_numbers(run, column, of_run)
         other = without_rounding(one, found)
         changed = one.ne_missing(other)
         if not column.metric.unscored:
@@ -118,6 +124,14 @@ def scores(
             continue
         masked = one.set(~scored[0], None), other.set(~scored[1], None)
         yield Scores(column, *masked, changed, (one, other))
+
+
+def _check_numbers(run: StoredRun, column: Column, values: pl.Series) -> None:
+    if values.dtype.is_float() and not values.is_finite().all():
+        raise InputError(
+            f"run {run.run_id}: {column.name}: a value that is no number: not a run of ours; "
+            "evaluate again"
+        )
 
 
 def without_rounding(one: pl.Series, other: pl.Series) -> pl.Series:
