@@ -125,8 +125,8 @@ def any_item(items: pl.Expr, test: pl.Expr) -> pl.Expr:
 
 
 def is_blank(text: pl.Expr) -> pl.Expr:
-    """Empty, or nothing but white space."""
-    return text.str.contains(r"^\s*$")
+    """Empty, or nothing but white space, of which the separators U+001C to U+001F are."""
+    return text.str.contains(r"^[\s\x1c-\x1f]*$")
 
 
 def is_unclean(text: pl.Expr) -> pl.Expr:

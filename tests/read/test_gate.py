@@ -39,6 +39,12 @@ def check(content: bytes, contract: str) -> None:
     assert (found.read, found.blank) == (len(lines), blank)
 
 
+@pytest.mark.parametrize("key", [b"case_id", b"\\u0063ase_id"], ids=["plain", "escaped"])
+@pytest.mark.parametrize("text", [b"", b" ", b"\\u001f", b" \\u001c", b"\\u0085", b"\\u200b", b"x"])
+def test_blank_tags_are_none_however_a_line_is_read(key: bytes, text: bytes) -> None:
+    check(b'{"%s":"a","category":"a","difficulty":"%s"}' % (key, text), "answer")
+
+
 @pytest.mark.thorough
 @pytest.mark.parametrize("contract", ["auto", "answer"])
 @pytest.mark.parametrize("batch", [(16 << 20, 100_000), (64, 2), (1, 1)])

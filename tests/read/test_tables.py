@@ -163,7 +163,7 @@ def test_rows_without_an_id_and_tables_without_the_column(taken: Any) -> None:
 def test_tags_come_before_what_joins_them(taken: Any) -> None:
     frame = pl.DataFrame(
         {
-            "difficulty": ["hard", None, None, " "],
+            "difficulty": ["hard", None, None, " \x1f"],
             "category": pl.Series(["x", " ", None, None], dtype=pl.Categorical),
             "slices": [["t"], None, None, None],
             "id": ["a", "b", "c", "d"],

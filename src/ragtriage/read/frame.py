@@ -10,6 +10,7 @@ import polars as pl
 from ragtriage.read.aliases import Key
 from ragtriage.read.batches import JsonLines
 from ragtriage.read.gate import Gate, takes_text
+from ragtriage.schemas.fields import is_blank
 from ragtriage.schemas.inputs import LABEL_FIELDS
 
 # The pieces of a batch that are decoded one after another.
@@ -130,7 +131,7 @@ def _joined(keys: list[Key], gate: Gate) -> pl.Expr:
     for key in keys:
         values = column(key.name)
         if key.joins and key.name not in gate.lists:
-            blank = values.is_null() | values.str.contains(r"^\s*$")
+            blank = values.is_null() | is_blank(values)
             text = pl.concat_list(pl.lit(f"{key.name}=") + values)
             values = pl.when(blank).then(pl.lit([], pl.List(pl.String))).otherwise(text)
         parts.append(values)
