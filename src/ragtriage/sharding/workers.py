@@ -185,7 +185,7 @@ def _serve(line: Connection, parent: int, polars_threads: int) -> NoReturn:
 def _limit_threads(count: int) -> None:
     """Polars reads its environment when it is imported; this has it look once more.
 
-    Two workers whose two threads each share two cores are a seventh slower.
+    Two workers whose two threads each share two cores are a twentieth slower.
     """
     from polars import Config  # noqa: PLC0415 - whoever is forked has it loaded
 
