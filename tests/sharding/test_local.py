@@ -287,24 +287,27 @@ def test_no_more_cores_than_polars_may_take(
     assert local._cores() == expected
 
 
-THREADS = """
+LIMITS = """
+import os
 from types import SimpleNamespace
 import polars
 from ragtriage.sharding.workers import Workers
-def threads(job):
+def limits(job):
     polars.select(1).lazy().collect()
-    return polars.thread_pool_size()
+    return polars.thread_pool_size(), os.environ["POLARS_ROW_GROUP_PREFETCH_SIZE"]
 workers = Workers.forked(1, polars_threads=3, shards=1)
-print(*workers([(threads, SimpleNamespace(name="shard 1"))]))
+print(*workers([(limits, SimpleNamespace(name="shard 1"))])[0])
 workers.close()
 """
 
 
-def test_a_worker_has_the_threads_it_is_given() -> None:
-    environment = {name: v for name, v in os.environ.items() if name != "POLARS_MAX_THREADS"}
-    command = [sys.executable, "-c", THREADS]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-    assert done.stdout == "3\n"
+@pytest.mark.parametrize(("chosen", "expected"), [({}, "1"), ({"PREFETCH_SIZE": "7"}, "7")])
+def test_a_worker_has_the_limits_it_is_given(chosen: dict[str, str], expected: str) -> None:
+    mine = {name: v for name, v in os.environ.items() if not name.startswith("POLARS_")}
+    mine |= {f"POLARS_ROW_GROUP_{name}": value for name, value in chosen.items()}
+    command = [sys.executable, "-c", LIMITS]
+    done = subprocess.run(command, env=mine, capture_output=True, text=True, check=True)
+    assert done.stdout == f"3 {expected}\n"
 
 
 @pytest.mark.parametrize(

@@ -167,7 +167,7 @@ def _serve(line: Connection, parent: int, polars_threads: int) -> NoReturn:
         # Ctrl-C is for whoever started us, who ends us.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         _die_with(parent)
-        _limit_threads(polars_threads)
+        _limit_polars(polars_threads)
         while True:
             work, job = line.recv()
             try:
@@ -182,14 +182,17 @@ def _serve(line: Connection, parent: int, polars_threads: int) -> NoReturn:
         os._exit(1)
 
 
-def _limit_threads(count: int) -> None:
+def _limit_polars(threads: int) -> None:
     """Polars reads its environment when it is imported; this has it look once more.
 
-    Two workers whose two threads each share two cores are a twentieth slower.
+    Two workers whose two threads each share two cores are a twentieth slower, and so are those that
+    unpack several row groups of Parquet ahead, which take memory and are cold when they are due.
     """
     from polars import Config  # noqa: PLC0415 - whoever is forked has it loaded
 
-    Config.load(json.dumps({"environment": {"POLARS_MAX_THREADS": str(count)}}))
+    ahead = os.environ.get("POLARS_ROW_GROUP_PREFETCH_SIZE", "1")
+    limits = {"POLARS_MAX_THREADS": str(threads), "POLARS_ROW_GROUP_PREFETCH_SIZE": ahead}
+    Config.load(json.dumps({"environment": limits}))
 
 
 def _die_with(parent: int) -> None:
