@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import polars as pl
 
@@ -62,7 +63,7 @@ class Changes:
 
     def counts(self) -> dict[str, int]:
         """Cases of each kind, kinds without a case included."""
-        kinds = self._kinds().filter(self._changed).value_counts()
+        kinds = self._kinds.filter(self._changed).value_counts()
         found = dict(kinds.iter_rows())
         found |= {"base-only": len(self.pairs.base_only)}
         found |= {"candidate-only": len(self.pairs.candidate_only)}
@@ -87,7 +88,9 @@ class Changes:
         question = pl.coalesce("base_question", "candidate_question").alias("question")
         return frame.select("case_id", question, pl.selectors.matches("_(answer|error)$"))
 
+    @cached_property
     def _kinds(self) -> pl.Series:
+        """Of every pair, once all metrics are in."""
         passed, passes = (self.stages[f"{side}_stage"] == PASS for side in ("base", "candidate"))
         moved = self.stages["base_stage"].ne_missing(self.stages["candidate_stage"])
         moved |= self.stages["base_break_point"].ne_missing(self.stages["candidate_break_point"])
@@ -110,7 +113,7 @@ class Changes:
         frame = pl.DataFrame(
             [
                 self._changed.alias("changed"),
-                self._kinds(),
+                self._kinds,
                 self.pairs.ids.alias("case_id"),
             ]
         ).with_row_index("row")

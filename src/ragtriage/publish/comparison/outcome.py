@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from ragtriage.comparison.result import Result
@@ -40,15 +41,18 @@ def write_result(result: Result, report: ComparisonReport, folder: RunFolder) ->
     """Write all of it and let the folder appear."""
     from ragtriage.publish.comparison import html, markdown  # noqa: PLC0415 - bring Jinja
 
-    folder.write_blocks("cases.parquet", result.cases.blocks())
-    for name in ("transitions", "deltas"):
-        folder.write_table(f"{name}.parquet", getattr(result, name))
-    for name in ("tests", "intervals"):
-        if getattr(result, name) is not None:
+    with ThreadPoolExecutor(max_workers=1) as aside:
+        # The one large table is written while the reports are put into words.
+        large = aside.submit(folder.write_blocks, "cases.parquet", result.cases.blocks())
+        for name in ("transitions", "deltas"):
             folder.write_table(f"{name}.parquet", getattr(result, name))
-    folder.write_text("report.json", to_json(report))
-    folder.write_text("report.md", markdown.render(report))
-    folder.write_text("report.html", html.render(_first_cases(report)))
+        for name in ("tests", "intervals"):
+            if getattr(result, name) is not None:
+                folder.write_table(f"{name}.parquet", getattr(result, name))
+        folder.write_text("report.json", to_json(report))
+        folder.write_text("report.md", markdown.render(report))
+        folder.write_text("report.html", html.render(_first_cases(report)))
+        large.result()
     folder.write_json("manifest.json", manifest(result, report))
     folder.publish()
 
