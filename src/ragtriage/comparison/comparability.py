@@ -21,7 +21,7 @@ from ragtriage.without_text import config_without_text
 
 EXAMPLES = 10
 # Fields that are read at once: some hold text.
-_FIELDS = 4
+_FIELDS = 8
 # What people said of a case before any system saw it; `answerable` as every rule used it.
 LABELS = (
     "question",

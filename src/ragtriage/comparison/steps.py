@@ -20,6 +20,7 @@ from ragtriage.comparison.table import ChangedTable
 from ragtriage.comparison.units import group_codes
 from ragtriage.gates import Gate
 from ragtriage.metrics import Column, columns_for
+from ragtriage.read.ahead import ahead
 from ragtriage.read.run_tables import check_types
 from ragtriage.read.runs import StoredRun
 from ragtriage.request import SLICEABLE
@@ -171,8 +172,9 @@ class _Comparison:
         in_turn = scores(
             self._base, self._candidate, self._pairs, self._plan.columns, (scored[0], scored[1])
         )
-        for found in in_turn:
-            told = delta_rows(found.column, sums_of(found, self._cells.codes), self._cells)
+        # A metric is summed while what the last one changed is noted.
+        for found, sums in ahead((each, sums_of(each, self._cells.codes)) for each in in_turn):
+            told = delta_rows(found.column, sums, self._cells)
             rows += told
             excused = excuses.of(found)
             self._changes.add(found, excused)
