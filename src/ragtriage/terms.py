@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 
 from ragtriage.evidence import BREAKS
-from ragtriage.relevance.flat import Flags, Whole
+from ragtriage.relevance.flat import Flags, Whole, run_starts
 from ragtriage.relevance.frames import beside
 
 _NO_BREAK = len(BREAKS)
@@ -36,7 +36,7 @@ def _counts(ledger: pl.DataFrame) -> pl.DataFrame:
 
     Runs of rows are added up at once: to group them costs far more.
     """
-    starts = np.flatnonzero(_run_starts(ledger["row"].to_numpy()))
+    starts = np.flatnonzero(run_starts(ledger["row"].to_numpy()))
     told = ledger.select(
         n_in_context=_one(pl.col("in_context")),
         n_required_cited=_one(pl.col("cited")),
@@ -74,13 +74,6 @@ def _one(test: pl.Expr) -> pl.Expr:
     return test.fill_null(False).cast(pl.UInt8)
 
 
-def _run_starts(rows: Whole) -> Flags:
-    """Where a case's rows begin, of rows in case order."""
-    begins: Flags = np.ones(len(rows), np.bool_)
-    begins[1:] = rows[1:] != rows[:-1]
-    return begins
-
-
 def _per_run(ones: Whole, starts: Whole) -> Whole:
     """How many ones each run has; to sum run by run takes three times as long."""
     so_far: Whole = np.append(0, np.cumsum(ones, dtype=np.int64))
@@ -95,9 +88,9 @@ def _hits(ledger: pl.DataFrame) -> pl.DataFrame:
     # One number to sort by, nearly in order already.
     order = np.argsort(rows * (ranks.max(initial=0) + 1) + ranks, kind="stable")
     rows, ranks = rows[order], ranks[order]
-    starts = _run_starts(rows)
+    starts = run_starts(rows)
     # An ID that meets two requirements at once is one newly hitting rank.
-    newly = starts | _run_starts(ranks)
+    newly = starts | run_starts(ranks)
     so_far = _within_runs(np.cumsum(newly), starts)
     lists = ["hit_ranks", "hit_credit", "hit_gain"]
     told = pl.DataFrame(

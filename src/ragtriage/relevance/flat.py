@@ -128,6 +128,13 @@ class Flat:
         return np.bincount(self.rows[chosen], minlength=len(self.starts) - 1)
 
 
+def run_starts(numbers: Whole) -> Flags:
+    """Where a run of equal numbers begins; the rows of a case stand together."""
+    begins: Flags = np.ones(len(numbers), np.bool_)
+    begins[1:] = numbers[1:] != numbers[:-1]
+    return begins
+
+
 def _met_again(keys: Hashes) -> Whole:
     """Where keys stand that occur more than once; sorting costs less than a table of them all."""
     ordered = pl.Series(keys).sort().to_numpy()

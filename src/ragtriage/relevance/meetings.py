@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 import polars as pl
 
-from ragtriage.relevance.flat import Flags, Flat, Whole
+from ragtriage.relevance.flat import Flags, Flat, Whole, run_starts
 from ragtriage.relevance.frames import gathered
 
 _NEVER = np.iinfo(np.int64).max
@@ -38,7 +38,7 @@ class Meetings:
         self._hits = self._met & members["authorised"].to_numpy()
         ranks = self._items - listed.starts[asked.rows] + 1
         self._by_member: Whole = np.where(self._hits, ranks, _NEVER)
-        self._starts = None if single else _starts(members["q"].to_numpy())
+        self._starts = None if single else np.flatnonzero(run_starts(members["q"].to_numpy()))
 
     def ranks(self) -> pl.Series:
         """Where each requirement is hit first, from 1; null where it is not."""
@@ -91,8 +91,3 @@ class Meetings:
         if self._starts is None:
             return self._by_member
         return np.minimum.reduceat(self._by_member, self._starts)
-
-
-def _starts(numbers: np.ndarray[tuple[int], np.dtype[np.generic]]) -> Whole:
-    """Where runs of one number begin."""
-    return np.flatnonzero(np.diff(numbers.astype(np.int64), prepend=-1))
