@@ -36,6 +36,53 @@ def test_unknown_fields_are_set_aside_when_asked(cli: Command, written: Writer) 
     assert "note" in notes
 
 
+# Names that JSON can hold and a decoder's field, a terminal or a pattern cannot.
+ODD_NAMES = [
+    'a"b',
+    '":',
+    "a\\b",
+    "a\nb",
+    "a\x00b",
+    "\x1b[31mx",
+    "\u202ex",
+    "",
+    " ",
+    "*",
+    "^x.*$",
+    "{x}",
+]
+
+
+@pytest.mark.parametrize("name", ODD_NAMES, ids=ascii)
+@pytest.mark.parametrize("lines", [1, 3, 400])
+def test_an_unknown_field_may_have_any_name(
+    cli: Command, written: Writer, name: str, lines: int
+) -> None:
+    path = written([GOOD | {"case_id": f"c{n}", name: n} for n in range(lines)])
+    shown = cli("evaluate", path, "--extra", "ignore", *SHOWN)
+    report = shown.report()
+    assert report["run"]["n_cases"] == lines
+    assert {case["case_id"] for case in report["cases"]} <= {f"c{n}" for n in range(lines)}
+    assert f"{name} ({lines})" in " ".join(report["run"]["notes"])
+    assert not set("\x1b\x00\u202e") & set(shown.err)
+    told = cli("inspect", path)
+    assert told.code == 0, told.err
+    assert not set("\x1b\x00\u202e") & set(told.out)
+
+
+@pytest.mark.parametrize("name", [name for name in ODD_NAMES if name.strip()], ids=ascii)
+@pytest.mark.parametrize("lines", [1, 3, 400])
+def test_a_mapped_field_may_have_any_name(
+    cli: Command, written: Writer, name: str, lines: int
+) -> None:
+    path = written([GOOD | {"case_id": f"c{n}", name: f"why {n}?"} for n in range(lines)])
+    shown = cli("evaluate", path, "--map", f"{name}=question", *SHOWN)
+    report = shown.report()
+    assert report["run"]["n_cases"] == lines
+    assert report["run"]["mapping"] == {name: "question"}
+    assert not set("\x1b\x00\u202e") & set(shown.err)
+
+
 # alias: a value under it, the field, what the field must come to
 ALIASES: dict[str, tuple[Any, str, Any]] = {
     "query": ("q", "question", "q"),

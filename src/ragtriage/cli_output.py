@@ -12,7 +12,7 @@ import click
 
 from ragtriage.errors import UsageError
 from ragtriage.options import Detail
-from ragtriage.publish.escape import no_commands
+from ragtriage.publish.escape import no_commands, visible_block
 
 
 def is_github() -> bool:
@@ -29,7 +29,7 @@ def shows_color(stream: Any) -> bool:
 def say(text: str) -> None:
     """One message on stderr; where nobody can be told, the exit code still speaks."""
     with suppress(OSError):
-        click.echo(_harmless(text), err=True)
+        click.echo(_harmless(visible_block(text)), err=True)
 
 
 def say_command(line: str) -> None:

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from ragtriage.metrics import columns_for
+from ragtriage.publish.escape import visible
 from ragtriage.read.presets import preset as known_preset
 from ragtriage.read.presets.base import CASES, RECORDS, TRACE
 from ragtriage.read.trial import (
@@ -165,7 +166,7 @@ def _command(name: str, trial: Trial, fields: set[str], text_ids: tuple[str, ...
 
 def told(found: Inspection) -> str:
     """The inspection as text, line by line."""
-    return "\n".join(_lines(found)) + "\n"
+    return "\n".join(visible(line) for line in _lines(found)) + "\n"
 
 
 def _lines(found: Inspection) -> Iterator[str]:

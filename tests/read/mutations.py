@@ -116,7 +116,9 @@ def cut(draw: st.DrawFn, line: bytes) -> bytes:
 
 def member(draw: st.DrawFn, line: bytes) -> bytes:
     """One more member: a repeat, another name of what is there, unknown, or of an odd value."""
-    key = draw(st.sampled_from((*FIELDS, "case_id", "case_id", "x", "", '":', "retreived_ids")))
+    key = draw(
+        st.sampled_from((*FIELDS, "case_id", "case_id", "x", "", '":', '"', "\\", "retreived_ids"))
+    )
     name = escaped(draw, key) if key and draw(st.booleans()) else json.dumps(key)
     value = draw(st.sampled_from(ODD_JSON))
     space = draw(st.sampled_from((*SPACES, *NOT_SPACES[:1])))

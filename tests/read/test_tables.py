@@ -150,6 +150,15 @@ def test_unknown_columns(taken: Any) -> None:
     assert taken(frame, extra="ignore").rows == [{"case_id": "a"}, {"case_id": "b"}]
 
 
+def test_a_column_of_any_name_is_told_on_one_line(taken: Any) -> None:
+    frame = pl.DataFrame({**IDS, "a\nx: b": [1, 2], 'a"b\x1b': [1, 2]})
+    with pytest.raises(InputError) as refused:
+        taken(frame)
+    first, second = str(refused.value).splitlines()
+    assert r": 'a\nx: b': not a known field" in first
+    assert r""": 'a"b\x1b': not a known field""" in second
+
+
 def test_rows_without_an_id_and_tables_without_the_column(taken: Any) -> None:
     found = taken(pl.DataFrame({"case_id": ["a", None, "c"], "weight": [1.0, 2.0, 3.0]}))
     assert found.lines == [1, 3]

@@ -22,6 +22,7 @@ from ragtriage.read.faults import (
     faults_of,
     kind_of,
     shown,
+    shown_key,
 )
 from ragtriage.schemas.fields import FieldInfo
 from ragtriage.schemas.rules import message
@@ -87,7 +88,7 @@ class Examiner:
             return seen
         seen.is_object = True
         seen.faults += [
-            Fault(_at(key), "duplicate-key", message("duplicate-key")) for key in repeated
+            Fault(shown_key(key), "duplicate-key", message("duplicate-key")) for key in repeated
         ]
         joining: dict[str, list[str]] = {}
         for name, value in given.items():
@@ -105,7 +106,7 @@ class Examiner:
             seen.unknown.append(name)
             if not self._ignore_unknown:
                 why = self._resolver.why_unknown(name)
-                seen.faults.append(Fault(_at(name), "unknown-field", why))
+                seen.faults.append(Fault(shown_key(name), "unknown-field", why))
             return
         same = (k for k, v in seen.keys.items() if v.field == key.field and not v.joins)
         other = None if key.joins else next(same, None)
@@ -115,7 +116,9 @@ class Examiner:
         elif isinstance(value, list):
             seen.kinds[name] = "list"
         if other is not None:
-            why = f"given twice, as `{other}` and as `{name}`; keep one of them"
+            why = (
+                f"given twice, as `{shown_key(other)}` and as `{shown_key(name)}`; keep one of them"
+            )
             seen.faults.append(Fault(key.field, "duplicate-key", why))
             return
         if key.joins:
@@ -229,8 +232,3 @@ def _plain(value: Any, repeated: list[str], depth: int) -> Any:
     if isinstance(value, list):
         return [_plain(item, repeated, depth + 1) for item in value]
     return value
-
-
-def _at(key: str) -> str:
-    """A key as a message shows it: one line, at most 80 characters, no control character."""
-    return key[:80] if key.isprintable() and key else repr(key[:80])

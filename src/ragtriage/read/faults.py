@@ -153,3 +153,8 @@ def _words(dtype: Any) -> str:
         pl.Int64: "a whole number of at most 64 bits",
         pl.Float64: "a finite number",
     }[type(dtype) if isinstance(dtype, pl.DataType) else dtype]
+
+
+def shown_key(key: str) -> str:
+    """A key as a message shows it: one line, at most 80 characters, no control character."""
+    return key[:80] if key.isprintable() and key else repr(key[:80])

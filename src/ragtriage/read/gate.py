@@ -29,6 +29,8 @@ _RARE_SPACE = (b"\t", b"\r", b"\n")
 _IN_A_LINE = _RARE_SPACE[:2]
 # Unknown keys that are set aside are decoded only so far; a file with more is examined.
 _MOST_UNKNOWN = 64
+# The decoder takes no such name for a key.
+_NO_NAME = re.compile(r'[\\"\x00-\x1f]')
 
 
 class Profile:
@@ -72,7 +74,8 @@ class Profile:
                 changed |= name in self.keys and takes_text(self.keys[name])
             elif self.kinds[name] != kind:
                 self.mixed.add(name)
-        for name in seen.unknown[: _MOST_UNKNOWN - len(self.unknown)]:
+        named = [name for name in seen.unknown if not _NO_NAME.search(name)]
+        for name in named[: _MOST_UNKNOWN - len(self.unknown)]:
             changed |= name not in self.unknown
             self.unknown[name] = None
         self.dropped.update(seen.unknown)
@@ -182,7 +185,11 @@ class Gate:
         self._attribute = next(
             (f"f{i}" for i, key in enumerate(self.keys) if key.field == id_field), None
         )
-        self._decode = msgspec.json.Decoder(self._struct(dtypes), strict=True).decode
+        if any(_NO_NAME.search(key.name) for key in self.keys):
+            # Nothing is let through: all records are examined.
+            self._attribute = None
+        else:
+            self._decode = msgspec.json.Decoder(self._struct(dtypes), strict=True).decode
 
     def ids(self, lines: list[bytes], block: bytes | None = None) -> list[str] | None:
         """The case IDs of records that are all good, or None when one is not.

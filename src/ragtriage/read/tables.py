@@ -17,6 +17,7 @@ import polars.exceptions
 from ragtriage.errors import InputError, RagtriageError, no_room
 from ragtriage.read.aliases import Key, KeyResolver
 from ragtriage.read.chunk import Chunk, RowFault
+from ragtriage.read.faults import shown_key
 from ragtriage.read.files import Fingerprint, InputFile, fingerprint, open_bytes, unchanged
 from ragtriage.read.frame import column
 from ragtriage.read.index import FileIndex, hash_ids
@@ -181,22 +182,22 @@ class TableSource:
         keys: list[Key] = []
         problems: list[str] = []
         for name, dtype in self._schema().items():
-            key = self._resolver.resolve(name)
+            key, shown = self._resolver.resolve(name), shown_key(name)
             if key is None:
                 if not self._ignore_unknown:
-                    problems.append(f"{name}: {self._resolver.why_unknown(name)} [unknown-field]")
+                    problems.append(f"{shown}: {self._resolver.why_unknown(name)} [unknown-field]")
                 continue
             rival = next((k for k in keys if k.field == key.field and not k.joins), None)
             if rival and not key.joins:
                 problems.append(
-                    f"{key.field}: given twice, as `{rival.name}` and as `{name}`; "
+                    f"{key.field}: given twice, as `{shown_key(rival.name)}` and as `{shown}`; "
                     "keep one of them [duplicate-key]"
                 )
             if not self._fits(dtype, key):
                 label = self._infos[key.field].label
                 rule = "answer-label" if label else "type"
                 expected = self._dtypes[key.field]
-                problems.append(f"{name}: the column is {dtype}, expected {expected} [{rule}]")
+                problems.append(f"{shown}: the column is {dtype}, expected {expected} [{rule}]")
             keys.append(key)
         if problems:
             raise InputError("\n".join(f"{self.file.name}: {problem}" for problem in problems))
