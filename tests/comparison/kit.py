@@ -11,7 +11,7 @@ import polars as pl
 import ragtriage
 from ragtriage import Comparison, Run
 from ragtriage.comparison.deltas import Scores
-from ragtriage.comparison.units import Units, group_codes, units
+from ragtriage.comparison.units import NO_UNITS, Units, group_codes, units_by_value
 from ragtriage.metrics import columns_for
 from tests.support import Record, lines_of
 
@@ -82,5 +82,10 @@ def units_of(
     one, other = (pl.Series(values, dtype=pl.Float64) for values in (base, candidate))
     scores = Scores(RECALL, one, other, one.ne_missing(other))
     names = pl.Series(groups or [None] * len(base), dtype=pl.String)
-    everything = pl.Series([True] * len(base))
-    return units(scores, group_codes(names), everything)
+    cells = pl.Series([0] * len(base), dtype=pl.UInt32)
+    everything = pl.DataFrame(
+        {"slice": ["all"], "slice_value": ["all"], "cell": [0]},
+        schema_overrides={"cell": pl.UInt32},
+    )
+    found = units_by_value(scores, group_codes(names), cells, everything)
+    return found.get(("all", "all"), NO_UNITS)

@@ -11,8 +11,8 @@ import polars as pl
 from ragtriage.comparison.deltas import Scores
 from ragtriage.comparison.intervals import cluster_bootstrap
 from ragtriage.comparison.significance import Test, holm, resolution, sign_flip
-from ragtriage.comparison.slices import Cells
-from ragtriage.comparison.units import units
+from ragtriage.comparison.slices import KEYS, Cells
+from ragtriage.comparison.units import NO_UNITS, units_by_value
 from ragtriage.errors import UsageError, nearest
 from ragtriage.metrics.registry import Column
 
@@ -62,7 +62,9 @@ class Family:
         if found.column not in self.columns:
             return
         deltas = {(row["slice"], row["slice_value"]): row["delta"] for row in told}
-        for name, value in [("all", "all"), *cells.values(self.slices)]:
+        members = cells.of(("all", *self.slices))
+        by_value = units_by_value(found, unit, cells.codes, members)
+        for name, value in members.select(KEYS).unique(maintain_order=True).rows():
             key = {
                 "slice": name,
                 "slice_value": value,
@@ -70,13 +72,13 @@ class Family:
                 "k": found.column.k,
             }
             label = f"{_label(found.column)}[{name}={value}]"
-            members = units(found, unit, cells.of_value(name, value))
+            units = by_value.get((name, value), NO_UNITS)
             if self.test:
-                test = sign_flip(members, self.seed, label)
+                test = sign_flip(units, self.seed, label)
                 self.tests.append(test)
                 self.rows.append(key | vars(test))
             if self.intervals:
-                interval = cluster_bootstrap(members, self.seed, label)
+                interval = cluster_bootstrap(units, self.seed, label)
                 delta = {"delta": deltas.get((name, value))}
                 self.interval_rows.append(key | delta | vars(interval))
 

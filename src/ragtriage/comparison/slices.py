@@ -40,19 +40,9 @@ class Cells:
         )
         return order.join(folded, on=KEYS, how="inner", maintain_order="left")
 
-    def of_value(self, name: str, value: str) -> pl.Series:
-        """Is each pair in this slice value?"""
-        if name == "all":
-            return pl.repeat(True, len(self.codes), dtype=pl.Boolean, eager=True)
-        chosen = self.members.filter((pl.col("slice") == name) & (pl.col("slice_value") == value))[
-            "cell"
-        ]
-        return self.codes.is_in(chosen.implode())
-
-    def values(self, names: tuple[str, ...]) -> list[tuple[str, str]]:
-        """Slice values of these slices, in order."""
-        wanted = self.members.filter(pl.col("slice").is_in(names))
-        return wanted.select(KEYS).unique(maintain_order=True).rows()
+    def of(self, names: tuple[str, ...]) -> pl.DataFrame:
+        """The members of these slices, in order."""
+        return self.members.filter(pl.col("slice").is_in(names))
 
 
 def cells(base: StoredRun, pairs: Pairs, extra: tuple[str, ...]) -> Cells:

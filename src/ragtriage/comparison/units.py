@@ -14,7 +14,10 @@ import polars as pl
 from numpy.typing import NDArray
 
 from ragtriage.comparison.deltas import Scores
+from ragtriage.comparison.slices import KEYS
 
+Key = tuple[str, str]
+_LENGTH = pl.len().cast(pl.Int64)
 # Differences in steps of 2^-36: sums over ten million cases fit 64 bits.
 ONE = 2**36
 Whole = NDArray[np.int64]
@@ -65,6 +68,9 @@ class Units:
         return int((self.sums * self.counts).sum())
 
 
+NO_UNITS = Units(*(np.zeros(0, dtype=np.int64) for _ in range(3)))
+
+
 def group_codes(groups: pl.Series) -> pl.Series:
     """A number for each case's unit: its group's, or one of its own."""
     frame = groups.alias("group").to_frame().with_row_index("row")
@@ -73,31 +79,59 @@ def group_codes(groups: pl.Series) -> pl.Series:
     return frame.select(pl.coalesce(named, alone).alias("unit")).to_series()
 
 
-def units(found: Scores, unit: pl.Series, chosen: pl.Series) -> Units:
-    """The units of one metric within a slice.
+def units_by_value(
+    found: Scores, unit: pl.Series, cells: pl.Series, members: pl.DataFrame
+) -> dict[Key, Units]:
+    """The units of one metric in each value of some slices, however many values there are.
 
     Args:
         found: the metric on every pair.
         unit: each pair's unit, as `group_codes` numbers them.
-        chosen: which pairs are in the slice.
+        cells: each pair's cell.
+        members: slice, slice_value, cell.
+
+    Returns:
+        Units by slice and value; a value without a pair scored in both runs is left out.
     """
-    frame = pl.DataFrame(
-        {
-            "unit": unit,
-            "base": found.base.cast(pl.Float64),
-            "candidate": found.candidate.cast(pl.Float64),
-        }
-    ).filter(chosen & found.base.is_not_null() & found.candidate.is_not_null())
-    steps = ((pl.col("candidate") - pl.col("base")) * float(ONE)).round().cast(pl.Int64)
+    difference = pl.col("candidate") - pl.col("base")
+    scored = (
+        pl.DataFrame(
+            {"cell": cells, "unit": unit, "base": found.base, "candidate": found.candidate}
+        )
+        .with_columns(pl.col("base", "candidate").cast(pl.Float64))
+        .filter(difference.is_not_null())
+        .select("cell", "unit", sums=(difference * float(ONE)).round().cast(pl.Int64))
+    )
+    alone = pl.col("unit") < 0
+    kinds = pl.concat(
+        [_alone(scored.filter(alone), members), _groups(scored.filter(~alone), members)]
+    )
     kinds = (
-        frame.group_by("unit")
-        .agg(sums=steps.sum(), cases=pl.len().cast(pl.Int64))
-        .with_columns(sums=_without_rounding())
-        .group_by("sums", "cases")
-        .agg(counts=pl.len().cast(pl.Int64))
+        kinds.with_columns(sums=_without_rounding())
+        .group_by(*KEYS, "sums", "cases")
+        .agg(pl.col("counts").sum())
         .sort("sums", "cases")
     )
-    return Units(*(kinds[name].to_numpy() for name in ("sums", "cases", "counts")))
+    return {
+        (name, value): Units(*(part[column].to_numpy() for column in ("sums", "cases", "counts")))
+        for (name, value), part in kinds.partition_by(*KEYS, as_dict=True).items()
+    }
+
+
+def _alone(scored: pl.DataFrame, members: pl.DataFrame) -> pl.DataFrame:
+    """Kinds of cases without a group: counted within a cell, before cells are added up."""
+    kinds = scored.group_by("cell", "sums").agg(counts=_LENGTH)
+    placed = members.join(kinds, on="cell").group_by(*KEYS, "sums").agg(pl.col("counts").sum())
+    return placed.select(*KEYS, "sums", pl.lit(1, pl.Int64).alias("cases"), "counts")
+
+
+def _groups(scored: pl.DataFrame, members: pl.DataFrame) -> pl.DataFrame:
+    """Kinds of groups, each of its cases in the slice value."""
+    parts = scored.group_by("cell", "unit").agg(pl.col("sums").sum(), cases=_LENGTH)
+    whole = (
+        members.join(parts, on="cell").group_by(*KEYS, "unit").agg(pl.col("sums", "cases").sum())
+    )
+    return whole.group_by(*KEYS, "sums", "cases").agg(counts=_LENGTH)
 
 
 def _without_rounding() -> pl.Expr:
