@@ -140,3 +140,40 @@ def test_empty_lists_are_no_lists_of_ids(cli: Command, written: Writer) -> None:
 
 def _inspected(cli: Command, path: Path) -> Any:
     return json.loads(cli("inspect", path, "--format", "json").out)
+
+
+LISTED = [
+    # rows, and what separates the IDs
+    ("case_id,required_ids,retrieved_ids", ["a,p1;p2,p1;p3;p2", "b,p4,p5;p6"], ";"),
+    ("id,gold,hits", ["a,p1|p2,p1|p3|p2", "b,p4,p5|p6"], "|"),
+    ("id,gold,hits", ['a,"p1, p2","p1, p3, p2"', 'b,p4,"p5, p6"'], ","),
+    # A mark that every ID has is its own.
+    ("case_id,required_ids,retrieved_ids", ["a,d|1,d|1", "b,d|2,d|3"], None),
+    # Names with commas, which no other field knows the parts of.
+    ("case_id,required_ids,retrieved_ids", ['a,"Smith, 2020",x', "b,y,y"], None),
+    # Expected answers would be cut as well.
+    (
+        "case_id,required_ids,retrieved_ids,expected_answers",
+        ["a,p1;p2,p1;p3;p2,yes; no", "b,p4,p5;p6,no"],
+        None,
+    ),
+    # Nothing between two marks is no ID.
+    ("case_id,required_ids,retrieved_ids", ["a,p1;;p2,p1;p3;p2", "b,p4,p5"], None),
+    ("case_id,required_ids,retrieved_ids", ["a,p1,p1", "b,p4,p5"], None),
+]
+
+
+@pytest.mark.parametrize(("head", "rows", "mark"), LISTED)
+def test_what_lies_between_ids_in_one_cell(
+    cli: Command, written: Writer, head: str, rows: list[str], mark: str | None
+) -> None:
+    path = written("\n".join([head, *rows, ""]).encode(), "mine.csv")
+    found = json.loads(cli("inspect", path, "--format", "json").out)
+    assert found["list_separator"] == mark
+    assert ("--list-separator" in found["command"]) is (mark is not None)
+    if mark is None:
+        return
+    shown = cli(*shlex.split(found["command"])[1:], "--no-write", "--format", "json", "--all-cases")
+    first, second = sorted(shown.report()["cases"], key=lambda case: str(case["case_id"]))
+    assert first["metrics"]["recall_at_10"] == 1.0
+    assert second["metrics"]["recall_at_10"] == 0.0

@@ -69,6 +69,7 @@ class Inspection:
     stages: list[str] = field(default_factory=list)
     contracts: list[str] = field(default_factory=list)
     suggestions: dict[str, str] = field(default_factory=dict)
+    list_separator: str | None = None
     also: list[str] = field(default_factory=list)
     command: str = ""
     empty: bool = False
@@ -109,6 +110,7 @@ def inspected(name: str, text_ids: tuple[str, ...] = ()) -> Inspection:
         stages=_stages(fields),
         contracts=[name for name, each in CONTRACTS.items() if _allows(each, fields)],
         suggestions=best.suggestions,
+        list_separator=best.separator,
         also=[e.preset for e in tried if e is not best and e.preset and _gives(e)],
         command=command,
     )
@@ -147,6 +149,8 @@ def _command(name: str, trial: Trial, fields: set[str], text_ids: tuple[str, ...
         return f"ragtriage evaluate YOUR_CASES --corpus {file}"
     preset = trial.preset
     extras = "".join(f" --map {shlex.quote(f'{a}={b}')}" for a, b in trial.suggestions.items())
+    if trial.separator:
+        extras += f" --list-separator {shlex.quote(trial.separator)}"
     extras += "".join(f" --text-ids {shlex.quote(each)}" for each in text_ids)
     if trial.broken_ids:
         extras += " --on-invalid quarantine"
@@ -199,6 +203,8 @@ def _lines(found: Inspection) -> Iterator[str]:
     yield f"stages      {', '.join(found.stages) or 'none: labels and a run are both needed'}"
     yield f"metrics     {', '.join(found.metrics) or 'none from this file alone'}"
     yield f"contracts   {', '.join(found.contracts)}"
-    for theirs, ours in found.suggestions.items():
-        yield f"guess       {theirs} = {ours}: look at it before you trust it"
+    guessed = [f"{theirs} = {ours}" for theirs, ours in found.suggestions.items()]
+    if found.list_separator:
+        guessed.append(f"IDs lie between {found.list_separator!r}")
+    yield from (f"guess       {guess}: look at it before you trust it" for guess in guessed)
     yield f"run         {found.command}"

@@ -18,7 +18,7 @@ from ragtriage.read.files import InputFile, find_files, open_bytes
 from ragtriage.read.presets import PRESETS, Preset, preset
 from ragtriage.read.presets.base import CORPUS, RECORDS, Asked, Sample
 from ragtriage.read.presets.foreign import foreign_records
-from ragtriage.read.presets.guess import guesses
+from ragtriage.read.presets.guess import guesses, separator_in
 from ragtriage.read.presets.rows import FOREIGN, NUMBERED
 from ragtriage.read.sources import preset_sources, source_for, texts_in
 from ragtriage.schemas.corpus import Corpus
@@ -51,6 +51,7 @@ class Trial:
     dropped: dict[str, int] = field(default_factory=dict)
     systems: list[str] = field(default_factory=list)
     suggestions: dict[str, str] = field(default_factory=dict)
+    separator: str | None = None
     broken_ids: bool = False
     numbered: bool = False
     refused: bool = False
@@ -176,6 +177,22 @@ def _own(sample: Sample) -> Trial | None:
 
 
 def _tried(chosen: Preset, why: str, sample: Sample, asked: Asked) -> Trial:
+    trial = _once(chosen, why, sample, asked)
+    if chosen.name == RECORDS_PRESET:
+        # Where no record was taken, nothing counts as dropped, and every key is free.
+        free = set(trial.dropped) if trial.mapped else sample.keys
+        separator = separator_in(sample.records)
+        suggested = guesses(sample.records, set(trial.fields), free, separator)
+        if not (suggested or separator):
+            return trial
+        better = _once(chosen, why, sample, replace(asked, mapping=suggested, separator=separator))
+        if better.mapped >= max(trial.mapped, 1):
+            better.suggestions, better.separator = suggested, separator
+            return better
+    return trial
+
+
+def _once(chosen: Preset, why: str, sample: Sample, asked: Asked) -> Trial:
     trial = Trial(chosen.name, why, keys=_paths(sample.records))
     try:
         if chosen.reader is None:
@@ -196,14 +213,6 @@ def _tried(chosen: Preset, why: str, sample: Sample, asked: Asked) -> Trial:
     except RagtriageError as error:
         trial.reasons.append(str(error))
         trial.refused = not trial.records
-    if chosen.name == RECORDS_PRESET and not asked.mapping:
-        # Where no record was taken, nothing counts as dropped, and every key is free.
-        free = set(trial.dropped) if trial.mapped else sample.keys
-        suggested = guesses(sample.records, set(trial.fields), free)
-        again = replace(asked, mapping=suggested)
-        if suggested and (better := _tried(chosen, why, sample, again)).mapped:
-            better.suggestions = suggested
-            return better
     return trial
 
 
