@@ -41,6 +41,8 @@ def faults_of(name: str, value: Any, dtype: pl.DataType, info: FieldInfo) -> lis
 
 
 CORRECT = "; correct the value"
+# How the names of fields end that hold IDs.
+_IDS = ("id", "ids", "groups", "claims")
 
 
 # What people put between the items of a list in one cell.
@@ -67,7 +69,7 @@ def _list_faults(name: str, value: Any, dtype: pl.List) -> list[Fault]:
         elif isinstance(dtype.inner, pl.Struct):
             faults += _object_faults(name, item, dtype.inner)
         elif not isinstance(item, str):
-            what = f"expected {_words(dtype)}, holds {shown(item)}; write IDs as strings"
+            what = f"expected {_words(dtype)}, holds {shown(item)}{_as_text(name)}"
             faults.append(Fault(name, "type", what))
     return list(dict.fromkeys(faults))
 
@@ -95,10 +97,14 @@ def _object_faults(name: str, item: Any, dtype: pl.Struct) -> list[Fault]:
     return faults
 
 
+def _as_text(name: str) -> str:
+    return f"; write {'IDs as strings' if name.endswith(_IDS) else 'text as a string'}"
+
+
 def _type_fault(name: str, value: Any, dtype: pl.DataType, *, label: bool) -> Fault:
     if label:
         return Fault(name, "answer-label", f"{message('answer-label')} (got {shown(value)})")
-    hint = "; write IDs as strings" if dtype == pl.String else CORRECT
+    hint = _as_text(name) if dtype == pl.String else CORRECT
     return Fault(name, "type", f"expected {_words(dtype)}, got {shown(value)}{hint}")
 
 
