@@ -31,6 +31,8 @@ ONE: dict[str, tuple[str, str, str]] = {
     '{"case_id": null}': ("case_id", "missing-field", "give the field"),
     '{"case_id": 7}': ("case_id", "type", "write IDs as strings"),
     '{"case_id": "a", "question": 7}': ("question", "type", "got 7; write text as a string"),
+    '{"case_id": "a", "tags": "x; y"}': ("tags", "type", 'write ["x", "y"] if these are several'),
+    '{"case_id": "a", "tags": "[x, y]"}': ("tags", "type", "got a string that begins like a list"),
     '{"case_id": "a", "tags": [7]}': ("tags", "type", "holds 7; write text as a string"),
     '{"case_id": "a", "cited_ids": [7]}': ("cited_ids", "type", "holds 7; write IDs as strings"),
     '{"case_id": 1e400}': ("case_id", "type", "expected a string"),

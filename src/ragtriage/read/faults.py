@@ -54,11 +54,7 @@ SURROGATE = "holds an escaped lone surrogate, which no text can; correct the esc
 
 def _list_faults(name: str, value: Any, dtype: pl.List) -> list[Fault]:
     if not isinstance(value, list):
-        hint = CORRECT
-        if isinstance(value, str) and not isinstance(dtype.inner, pl.List | pl.Struct):
-            items = [part.strip() for part in _SEPARATOR.split(value[:80]) if part.strip()]
-            how = "for one" if len(items) == 1 else "if these are several"
-            hint = f"; write {json.dumps(items or [''], ensure_ascii=False)} {how}"
+        hint = _as_list(value, dtype) if isinstance(value, str) else CORRECT
         return [Fault(name, "type", f"expected {_words(dtype)}, got {kind_of(value)}{hint}")]
     faults: list[Fault] = []
     for item in value:
@@ -72,6 +68,17 @@ def _list_faults(name: str, value: Any, dtype: pl.List) -> list[Fault]:
             what = f"expected {_words(dtype)}, holds {shown(item)}{_as_text(name)}"
             faults.append(Fault(name, "type", what))
     return list(dict.fromkeys(faults))
+
+
+def _as_list(text: str, dtype: pl.List) -> str:
+    """How to write as a list what stands there as text."""
+    if text.lstrip().startswith("["):
+        return " that begins like a list; give the list itself, or correct brackets and quotes"
+    if isinstance(dtype.inner, pl.List | pl.Struct):
+        return CORRECT
+    items = [part.strip() for part in _SEPARATOR.split(text[:80]) if part.strip()]
+    how = "for one" if len(items) == 1 else "if these are several"
+    return f"; write {json.dumps(items or [''], ensure_ascii=False)} {how}"
 
 
 def _object_faults(name: str, item: Any, dtype: pl.Struct) -> list[Fault]:
