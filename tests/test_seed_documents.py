@@ -222,7 +222,7 @@ def test_the_six_answer_records(cli: Command, files: tuple[str, ...]) -> None:
 
 
 def test_one_file_and_two_say_the_same(cli: Command) -> None:
-    options = ("--contract", "answer", "--no-write", "--format", "json")
+    options = ("--contract", "answer", "--no-write", "--format", "json", "--run-id", "r")
     one = cli("evaluate", *ONE_FILE, *options).report()
     two = cli("evaluate", *TWO_FILES, *options).report()
     for part in ("summary", "stages", "abstention", "findings", "not_observed"):

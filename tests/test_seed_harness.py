@@ -107,12 +107,13 @@ def test_outside_the_boundaries_is_refused_before_reading(
 
 
 def test_failures_go_to_stderr_and_the_complete_report_to_stdout(cli: Command) -> None:
-    shown = cli("evaluate", FILE, *JSON, "--min-recall", "0.9", "--min-mrr", "0.9")
+    named = ("evaluate", FILE, *JSON, "--run-id", "r")
+    shown = cli(*named, "--min-recall", "0.9", "--min-mrr", "0.9")
     assert shown.code == 1
     failed = [line for line in shown.err.splitlines() if line.startswith("gate failed: ")]
     assert len(failed) == 2
     report = shown.report()
-    plain = cli("evaluate", FILE, *JSON).report()
+    plain = cli(*named).report()
     assert report["summary"] == plain["summary"]
     assert report["cases"] == plain["cases"]
     assert [gate["passed"] for gate in report["gates"]] == [False, False]

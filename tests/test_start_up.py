@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import ragtriage
 from tests.support import HANDBOOK
 
 HEAVY = {
@@ -59,6 +60,13 @@ def test_help_loads_no_frames_at_all(arguments: tuple[str, ...]) -> None:
     code, names = loaded(*arguments)
     assert code == 0
     assert not names & (HEAVY | {"polars", "pandera", "jinja2", "pydantic"})
+
+
+def test_the_module_is_the_command() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "ragtriage", "--version"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == f"ragtriage {ragtriage.__version__}\n"
 
 
 def test_polars_has_numpy_before_there_is_a_second_thread() -> None:

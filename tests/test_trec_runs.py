@@ -140,7 +140,8 @@ def test_compressed_and_in_a_folder(cli: Command, tmp_path: Path) -> None:
     qrels, run = drawn(tmp_path)
     (tmp_path / "runs").mkdir()
     (tmp_path / "runs" / "drawn.run.gz").write_bytes(gzip.compress(run.read_bytes()))
-    given = ("evaluate", "--from", "trec", "--cases", qrels, "--no-write", "--format", "json")
+    shown = ("--no-write", "--format", "json", "--run-id", "r")
+    given = ("evaluate", "--from", "trec", "--cases", qrels, *shown)
     plain = cli(*given, "--trace", run).report()["summary"]
     assert cli(*given, "--trace", tmp_path / "runs").report()["summary"] == plain
 

@@ -37,6 +37,7 @@ from ragtriage.read.run_manifest import run_within
 from ragtriage.read.runs import StoredRun, looks_like_run, open_run
 from ragtriage.read.sources import files_for
 from ragtriage.request import EvaluateRequest
+from ragtriage.request_parts import write_said
 from ragtriage.run import Run
 from ragtriage.schemas.results import Gates
 from ragtriage.without_text import nothing_quoted
@@ -111,7 +112,7 @@ def compare(base: Any, candidate: Any, **options: Any) -> Comparison:
         InputError: a run cannot be read, or the two cannot be compared.
     """
     given = [_given(side) for side in (base, candidate)]
-    named = {name: _plain(name, value) for name, value in options.items()}
+    named = write_said({name: _plain(name, value) for name, value in options.items()})
     names = [
         IN_MEMORY if one is not None else _path(side)
         for one, side in zip(given, (base, candidate), strict=True)

@@ -18,6 +18,7 @@ from ragtriage.read.files import fingerprint
 from ragtriage.read.once import Mistaken
 from ragtriage.read.sources import files_for
 from ragtriage.request import EvaluateRequest, build_request
+from ragtriage.request_parts import write_said
 from ragtriage.run import Run
 from ragtriage.tally import FileLines
 from ragtriage.without_text import nothing_quoted
@@ -30,7 +31,7 @@ def evaluate(source: Any, **options: Any) -> Run:
         source: a path, several, or a polars frame (lazy or not) of combined records; None with
             `cases` and `trace`.
         options: what the command line has as flags, under the same names (`k=[5, 10]`,
-            `gate=[…]`, `write=False`, …); see `ragtriage.request.EvaluateRequest`.
+            `gate=[…]`, `no_write=True`, …); see `ragtriage.request.EvaluateRequest`.
 
     Raises:
         UsageError: an option makes no sense.
@@ -61,7 +62,7 @@ _LISTS = (
 
 def python_options(options: dict[str, Any]) -> dict[str, Any]:
     """Keywords as a request takes them; `preset` is what the command line calls --from."""
-    plain = {name: plain_option(name, value) for name, value in options.items()}
+    plain = write_said({name: plain_option(name, value) for name, value in options.items()})
     if "preset" in plain:
         plain["from"] = plain.pop("preset")
     return plain

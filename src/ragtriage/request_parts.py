@@ -88,7 +88,25 @@ def _readable(item: Any) -> str:
 
 def plain_values(options: dict[str, Any], lists: Collection[str]) -> dict[str, Any]:
     """Keywords from Python as a request takes them: names for paths, `lists` also of one."""
-    return {n: _several(v) if n in lists else _plain_path(v) for n, v in options.items()}
+    plain = {n: _several(v) if n in lists else _plain_path(v) for n, v in options.items()}
+    return write_said(plain)
+
+
+def write_said(options: dict[str, Any]) -> dict[str, Any]:
+    """Keywords in which `no_write`, as the command line has it, is said by `write`.
+
+    Raises:
+        UsageError: `no_write` is neither true nor false, or `write` says otherwise.
+    """
+    said = dict(options)
+    no_write = said.pop("no_write", None)
+    if no_write is None:
+        return said
+    if not isinstance(no_write, bool):
+        raise UsageError(f"--no-write: {no_write!r}: give True or False")
+    if said.setdefault("write", not no_write) is no_write:
+        raise UsageError("write and no_write contradict each other; give one of them")
+    return said
 
 
 def _several(values: Any) -> list[Any]:

@@ -63,6 +63,27 @@ def test_what_a_dead_run_left_is_removed_and_a_living_one_is_not(tmp_path: Path)
     assert everything(out) == ["living", "other"]
 
 
+def test_what_lies_there_without_a_lock_is_dead(tmp_path: Path) -> None:
+    unfinished = tmp_path / ".unfinished"
+    for name in ("20260101T000000Z-deadbeef", "x.shards", "x.old"):
+        (unfinished / name / "cases").mkdir(parents=True)
+        (unfinished / name / "cases" / "part-00000.parquet").write_text("half")
+    (unfinished / "a file of somebody's").touch()
+    named_alike = [RunFolder(str(tmp_path), name) for name in ("y", "z.old")]
+    for folder in named_alike:
+        folder.open()
+        folder.write_text("report.md", "whole")
+        folder.attempts.mkdir()
+    later = RunFolder(str(tmp_path), "later")
+    later.open()
+    theirs = ["a file of somebody's", "later", "later.lock"]
+    living = ["y", "y.lock", "y.shards", "z.old", "z.old.lock", "z.old.shards"]
+    assert sorted(path.name for path in unfinished.iterdir()) == theirs + living
+    for folder in (*named_alike, later):
+        folder.publish()
+    assert everything(tmp_path / "y") == everything(tmp_path / "z.old") == ["report.md"]
+
+
 def test_a_run_id_is_taken_once(tmp_path: Path) -> None:
     first = RunFolder(str(tmp_path), "same")
     first.open()

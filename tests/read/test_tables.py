@@ -123,7 +123,7 @@ def test_a_wrong_column_is_one_fault_of_the_file(taken: Any, field: str) -> None
         taken(pl.DataFrame({**IDS, field: pl.Series(values, dtype=dtype)}))
     (line,) = str(refused.value).splitlines()
     assert f": {field}: the column is " in line
-    assert line.endswith(f"[{rule}]")
+    assert line.endswith(f"; cast it [{rule}]")
 
 
 def test_all_wrong_columns_are_told_at_once(taken: Any) -> None:

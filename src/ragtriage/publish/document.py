@@ -59,11 +59,12 @@ class RunEntry(TypedDict):
 
 
 class SummaryRow(TypedDict):
-    """One metric in one slice; the columns of summary.parquet without the run, and its kind.
+    """One metric in one slice: a row of summary.parquet, and the metric's kind.
 
     `kind`: ratio, score, count or boolean, as the metric is declared.
     """
 
+    run_id: str
     slice: str
     slice_value: str
     metric: str
@@ -99,8 +100,9 @@ class IntervalRow(TypedDict):
 
 
 class StageRow(TypedDict):
-    """How many cases of a slice broke at one stage and break point."""
+    """How many cases of a slice broke at one stage and break point: a row of stages.parquet."""
 
+    run_id: str
     slice: str
     slice_value: str
     stage: str

@@ -28,6 +28,8 @@ _LEVEL = 1
 _STATISTICS = {"null_count": True, "min": False, "max": False, "distinct_count": False}
 # Of a table put together from blocks: small groups keep little in memory.
 _ROWS = 50_000
+# What stands beside a run being written: its lock, and what it puts aside.
+_LOCK, _OLD, _SHARDS, _SPILL = ".lock", ".old", ".shards", ".spill"
 _OF_SYSTEM = re.compile(r"(?:.*: )?(.+) \(os error [0-9]+\)")
 
 
@@ -50,12 +52,12 @@ class RunFolder:
     @property
     def spill(self) -> Path:
         """The folder for what is put aside while the run lasts: standard input, rows to join."""
-        return _beside(self._work, ".spill")
+        return _beside(self._work, _SPILL)
 
     @property
     def attempts(self) -> Path:
         """Where shards of the run are written, apart from it: what is left there never appears."""
-        return _beside(self._work, ".shards")
+        return _beside(self._work, _SHARDS)
 
     def open(self) -> None:
         """Claim the run ID and clear away what dead runs left.
@@ -149,7 +151,7 @@ class RunFolder:
         """Take the older folder out of sight; it goes with what is unfinished."""
         if self.path.is_symlink() or not (self.path / "manifest.json").is_file():
             raise UsageError(f"{self.path} exists already and is none of ours; move it away")
-        old = _beside(self._work, ".old")
+        old = _beside(self._work, _OLD)
         shutil.rmtree(old, ignore_errors=True)
         self.path.rename(old)
 
@@ -158,7 +160,7 @@ class RunFolder:
         if self._lock is None:
             return
         shutil.rmtree(self._work, ignore_errors=True)
-        shutil.rmtree(_beside(self._work, ".old"), ignore_errors=True)
+        shutil.rmtree(_beside(self._work, _OLD), ignore_errors=True)
         shutil.rmtree(self.attempts, ignore_errors=True)
         shutil.rmtree(self.spill, ignore_errors=True)
         self._lock_file().unlink(missing_ok=True)
@@ -171,7 +173,7 @@ class RunFolder:
                 self.out.rmdir()
 
     def _lock_file(self) -> Path:
-        return _beside(self._work, ".lock")
+        return _beside(self._work, _LOCK)
 
 
 def write_table(target: Path, frame: pl.DataFrame, run_id: str) -> None:
@@ -251,15 +253,34 @@ def _locked(path: Path) -> IO[str] | None:
 
 
 def _remove_dead(unfinished: Path) -> None:
-    """Runs whose process is gone hold no lock any more."""
-    for lock_file in unfinished.glob("*.lock"):
+    """Runs whose process is gone hold no lock any more; its file may be gone, too."""
+    for lock_file in (*unfinished.glob(f"*{_LOCK}"), *_missing_locks(unfinished)):
         lock = _locked(lock_file)
         if lock is None:
             continue
-        dead = lock_file.with_name(lock_file.name.removesuffix(".lock"))
-        shutil.rmtree(dead, ignore_errors=True)
-        shutil.rmtree(_beside(dead, ".old"), ignore_errors=True)
-        shutil.rmtree(_beside(dead, ".shards"), ignore_errors=True)
-        shutil.rmtree(_beside(dead, ".spill"), ignore_errors=True)
+        for part in _parts_of(lock_file):
+            shutil.rmtree(part, ignore_errors=True)
         lock_file.unlink(missing_ok=True)
         lock.close()
+
+
+def _parts_of(lock_file: Path) -> list[Path]:
+    """The folders that a lock stands for."""
+    run = lock_file.with_name(lock_file.name.removesuffix(_LOCK))
+    return [run, *(_beside(run, ending) for ending in (_OLD, _SHARDS, _SPILL))]
+
+
+def _missing_locks(unfinished: Path) -> list[Path]:
+    """Locks of folders that have none, as copied and half-cleared ones: whoever writes holds one.
+
+    Folders first, then locks: what appears meanwhile has its lock before its folder.
+    """
+    folders = sorted(path for path in _children(unfinished) if path.is_dir())
+    covered = {part for lock in unfinished.glob(f"*{_LOCK}") for part in _parts_of(lock)}
+    return [_beside(folder, _LOCK) for folder in folders if folder not in covered]
+
+
+def _children(folder: Path) -> list[Path]:
+    with suppress(OSError):
+        return list(folder.iterdir())
+    return []

@@ -25,8 +25,8 @@ LIMITS = (
         "is judged."
     ),
     (
-        "Answers are compared by label or by exact match after normalisation: no semantic "
-        "correctness is judged."
+        "Answers are compared by label or by exact match after normalisation, which is narrow: no "
+        "semantic correctness is judged."
     ),
     (
         "A claim is supported where its label says so: the arithmetic repeats labels, it does not "
@@ -93,13 +93,13 @@ def build_report(  # noqa: PLR0913 - a report has all these parts, each by name
     """The whole document of a run."""
     shown, ledger = tally.showcase()
     kinds = {name: declared.kind for name, declared in REGISTRY.items()}
-    rows = [row | {"kind": kinds[row["metric"]]} for row in summary.to_dicts()]
+    rows = [row | {"kind": kinds[row["metric"]]} for row in _of_run(summary, run)]
     return Report(
         run=run,
         failures=failures,
         about=about,
         summary=cast("Any", rows),
-        stages=cast("Any", stages.to_dicts()),
+        stages=cast("Any", _of_run(stages, run)),
         funnel=cast("Any", [step._asdict() for step in tally.funnel.steps()]),
         funnel_bypassed=tally.funnel.bypassed,
         abstention=_abstention(tally),
@@ -118,6 +118,11 @@ def build_report(  # noqa: PLR0913 - a report has all these parts, each by name
         cases=_cases(shown, ledger, tally.shown_claims(), columns, _further_slices(stages)),
         cases_omitted=run["n_cases"] - shown.height,
     )
+
+
+def _of_run(table: pl.DataFrame, run: RunEntry) -> list[dict[str, Any]]:
+    """The rows of a written table, which carry their run."""
+    return [{"run_id": run["run_id"], **row} for row in table.to_dicts()]
 
 
 def _finding(row: dict[str, Any]) -> dict[str, Any]:

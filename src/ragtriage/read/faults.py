@@ -41,6 +41,8 @@ def faults_of(name: str, value: Any, dtype: pl.DataType, info: FieldInfo) -> lis
 
 
 CORRECT = "; correct the value"
+# How the names of fields end that hold IDs.
+_IDS = ("id", "ids", "groups", "claims")
 
 
 # What people put between the items of a list in one cell.
@@ -52,11 +54,7 @@ SURROGATE = "holds an escaped lone surrogate, which no text can; correct the esc
 
 def _list_faults(name: str, value: Any, dtype: pl.List) -> list[Fault]:
     if not isinstance(value, list):
-        hint = CORRECT
-        if isinstance(value, str) and not isinstance(dtype.inner, pl.List | pl.Struct):
-            items = [part.strip() for part in _SEPARATOR.split(value[:80]) if part.strip()]
-            how = "for one" if len(items) == 1 else "if these are several"
-            hint = f"; write {json.dumps(items or [''], ensure_ascii=False)} {how}"
+        hint = _as_list(value, dtype) if isinstance(value, str) else CORRECT
         return [Fault(name, "type", f"expected {_words(dtype)}, got {kind_of(value)}{hint}")]
     faults: list[Fault] = []
     for item in value:
@@ -67,9 +65,20 @@ def _list_faults(name: str, value: Any, dtype: pl.List) -> list[Fault]:
         elif isinstance(dtype.inner, pl.Struct):
             faults += _object_faults(name, item, dtype.inner)
         elif not isinstance(item, str):
-            what = f"expected {_words(dtype)}, holds {shown(item)}; write IDs as strings"
+            what = f"expected {_words(dtype)}, holds {shown(item)}{_as_text(name)}"
             faults.append(Fault(name, "type", what))
     return list(dict.fromkeys(faults))
+
+
+def _as_list(text: str, dtype: pl.List) -> str:
+    """How to write as a list what stands there as text."""
+    if text.lstrip().startswith("["):
+        return " that begins like a list; give the list itself, or correct brackets and quotes"
+    if isinstance(dtype.inner, pl.List | pl.Struct):
+        return CORRECT
+    items = [part.strip() for part in _SEPARATOR.split(text[:80]) if part.strip()]
+    how = "for one" if len(items) == 1 else "if these are several"
+    return f"; write {json.dumps(items or [''], ensure_ascii=False)} {how}"
 
 
 def _object_faults(name: str, item: Any, dtype: pl.Struct) -> list[Fault]:
@@ -95,10 +104,14 @@ def _object_faults(name: str, item: Any, dtype: pl.Struct) -> list[Fault]:
     return faults
 
 
+def _as_text(name: str) -> str:
+    return f"; write {'IDs as strings' if name.endswith(_IDS) else 'text as a string'}"
+
+
 def _type_fault(name: str, value: Any, dtype: pl.DataType, *, label: bool) -> Fault:
     if label:
         return Fault(name, "answer-label", f"{message('answer-label')} (got {shown(value)})")
-    hint = "; write IDs as strings" if dtype == pl.String else CORRECT
+    hint = _as_text(name) if dtype == pl.String else CORRECT
     return Fault(name, "type", f"expected {_words(dtype)}, got {shown(value)}{hint}")
 
 

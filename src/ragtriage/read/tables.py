@@ -196,8 +196,8 @@ class TableSource:
             if not self._fits(dtype, key):
                 label = self._infos[key.field].label
                 rule = "answer-label" if label else "type"
-                expected = self._dtypes[key.field]
-                problems.append(f"{shown}: the column is {dtype}, expected {expected} [{rule}]")
+                what = f"the column is {dtype}, expected {self._dtypes[key.field]}; cast it"
+                problems.append(f"{shown}: {what} [{rule}]")
             keys.append(key)
         if problems:
             raise InputError("\n".join(f"{self.file.name}: {problem}" for problem in problems))
