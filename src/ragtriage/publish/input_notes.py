@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ragtriage.read.input import Input
+from ragtriage.read.sources import preset_of
 from ragtriage.request import EvaluateRequest
 from ragtriage.without_text import names_without_text
 
@@ -30,6 +31,9 @@ def presets_by_role(given: Input, request: EvaluateRequest) -> dict[str, str]:
     """The preset that read each role's files."""
     roles = {str(entry["role"]) for entry in given.files} | {"records"}
     named = {role: request.preset_for(role) for role in sorted(roles)}
+    if "trace" in roles:
+        traces = preset_of(request, "trace")
+        named["trace"] = None if traces is None else traces.name
     return {role: name for role, name in named.items() if name is not None}
 
 

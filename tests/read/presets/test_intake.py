@@ -222,6 +222,39 @@ def test_labelled_texts_of_llamaindex(cli: Command, written: Writer) -> None:
     assert report["cases"][0]["question"] == "A?"
 
 
+RUNS = {
+    "ours": ("run.jsonl", {"case_id": "q1", "retrieved_ids": ["n2", "n1"]}, None),
+    "by its name": ("run.trec", b"q1 Q0 n1 2 0.5 t\nq1 Q0 n2 1 0.9 t\n", "trec"),
+    "packed": ("run.json.gz.run", b"q1 Q0 n1 2 0.5 t\nq1 Q0 n2 1 0.9 t\n", "trec"),
+}
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_a_run_over_questions_of_another_layout(
+    cli: Command, written: Writer, tmp_path: Path, name: str
+) -> None:
+    questions = {"queries": {"q1": "A?"}, "corpus": {"n1": "x"}, "relevant_docs": {"q1": ["n1"]}}
+    data = written(as_json(questions), "set.json")
+    file, content, preset = RUNS[name]
+    run = written([content] if isinstance(content, dict) else content, file)
+    options = ("--from", "llamaindex", "--cases", data, "--out", tmp_path, "--run-id", "r")
+    shown = cli("evaluate", *options, "--trace", run, "--format", "json")
+    (case,) = shown.report()["cases"]
+    assert case["retrieved_ids"] == ["n2", "n1"]
+    assert [row["ids"] for row in case["evidence"]] == [["n1"]]
+    assert manifest_of(tmp_path / "r")["presets"].get("trace") == preset
+
+
+def test_evidence_sets_take_a_run_the_same_way(cli: Command, written: Writer) -> None:
+    data = written([{"_id": "q1", "question": "A?", "supporting_facts": [["T", 0]]}], "set.jsonl")
+    run = written(b"q1 Q0 T#0 1 0.9 t\n", "base.run")
+    worse = written(b"q1 Q0 U#0 1 0.9 t\n", "candidate.run")
+    arguments = ("--from", "evidence-sets", "--cases", data)
+    report = cli("compare", run, worse, *arguments, "--no-write", "--format", "json").report()
+    (case,) = report["cases"]
+    assert case["moved"] == ["T#0: delivered → lost at retrieval"]
+
+
 def test_a_dataset_brings_its_corpus(cli: Command, written: Writer) -> None:
     held = {"queries": {"q": "A?"}, "corpus": {"n1": "one"}, "relevant_docs": {"q": ["n1", "n9"]}}
     data = written(as_json(held), "dataset.json")
