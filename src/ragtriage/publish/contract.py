@@ -43,7 +43,7 @@ TABLES: dict[str, type[pa.DataFrameModel]] = {
     "comparison/cases": comparison.ChangedCases,
     "comparison/tests": comparison.Tests,
     "comparison/intervals": comparison.Intervals,
-    "leakage/findings": leakage.Findings,
+    "leakage/leaks": leakage.Findings,
     "leakage/assignment": leakage.Assignment,
     "leakage/sizes": leakage.Sizes,
 }
