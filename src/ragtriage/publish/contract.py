@@ -42,7 +42,7 @@ TABLES: dict[str, type[pa.DataFrameModel]] = {
     "comparison/deltas": comparison.Deltas,
     "comparison/cases": comparison.ChangedCases,
     "comparison/tests": comparison.Tests,
-    "comparison/intervals": comparison.Intervals,
+    "comparison/delta-intervals": comparison.Intervals,
     "leakage/leaks": leakage.Findings,
     "leakage/assignment": leakage.Assignment,
     "leakage/sizes": leakage.Sizes,
