@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ragtriage.read.input import Input
+from ragtriage.read.presets.texts import without_ids
 from ragtriage.read.sources import preset_of
 from ragtriage.request import EvaluateRequest
 from ragtriage.without_text import names_without_text
@@ -17,6 +18,9 @@ def input_notes(given: Input, request: EvaluateRequest) -> list[str]:
     fields = {name: n for name, n in dropped.items() if name not in beside}
     presets = ", ".join(dict.fromkeys(presets_by_role(given, request).values()))
     notes += unknown_fields(fields, f"--from {presets}" if presets else "--extra ignore")
+    texts = without_ids(fields, given.fields) if presets else []
+    if texts and not request.text_ids:
+        notes.append(f"texts without IDs: {', '.join(texts)}; --text-ids CORPUS finds their IDs")
     if request.system is not None:
         notes.append(f"system: {request.system}")
     return notes + given.notes

@@ -205,10 +205,23 @@ def test_texts_become_ids_by_a_corpus(cli: Command, written: Writer, name: str) 
     assert found[0]["question"] == "A?"
     run = ragtriage.evaluate(path, preset=preset, text_ids=corpus, write=False)
     assert [f["path"] for f in run.manifest["inputs"] if f["role"] == "text-ids"] == [str(corpus)]
+    # Without a corpus it is said, unless IDs stand beside the texts, as RAGChecker's do.
+    plain = cli("evaluate", path, "--from", preset, "--no-write")
+    assert ("--text-ids CORPUS" in plain.err) == (preset != "ragchecker")
     other = written([{"_id": "n1", "text": "one "}], "other.jsonl")
     cli("evaluate", path, "--from", preset, "--text-ids", other, "--no-write").refuses(
         "no passage of --text-ids has exactly this text"
     )
+
+
+def test_texts_beside_ids_need_no_corpus(cli: Command, written: Writer) -> None:
+    sample = {"user_input": "A?", "retrieved_contexts": ["one"], "retrieved_context_ids": [1]}
+    path = written([sample | {"reference_contexts": ["one"]}])
+    shown = cli("evaluate", path, "--from", "ragas", "--no-write")
+    assert "texts without IDs: reference_contexts; --text-ids CORPUS finds their IDs" in shown.err
+    assert "retrieved_contexts" not in shown.err.partition("texts without IDs")[2]
+    found = cli("inspect", path).out
+    assert "reference_contexts: no IDs; --text-ids CORPUS finds them" in found
 
 
 def test_labelled_texts_of_llamaindex(cli: Command, written: Writer) -> None:
