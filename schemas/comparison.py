@@ -101,7 +101,7 @@ class Tests(Table):
 
 
 class Intervals(Table):
-    """`intervals.parquet`, with `--intervals`: a row per member of the same family."""
+    """`delta-intervals.parquet`, with `--intervals`: a row per member of the same family."""
 
     run_id: pl.String = column("the comparison", required=True)
     slice: pl.String = column("as in the deltas", required=True)

@@ -29,7 +29,7 @@ KINDS = {
 
 
 class Findings(Table):
-    """`findings.parquet`: a row per finding; of very many of a kind the first 100,000."""
+    """`leaks.parquet`: a row per finding; of very many of a kind the first 100,000."""
 
     run_id: pl.String = column("the run", required=True)
     finding: pl.String = column("the kind", required=True)

@@ -5,7 +5,7 @@
 -- Made by `ragtriage schema --format sql`; a test holds this file equal to it. Runs in another
 -- folder: replace 'reports/ throughout. A view reads what is there when it is asked, so new runs
 -- need nothing. It shows finished runs of this schema version only; folders of comparisons and
--- agreement reports, refused runs and runs of other versions may stand beside them.
+-- agreement or leakage reports, refused runs and runs of other versions may stand beside them.
 
 CREATE OR REPLACE VIEW runs AS
 WITH texts AS (

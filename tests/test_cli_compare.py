@@ -165,6 +165,8 @@ def test_tests_and_intervals_are_asked_for(
     assert interval["low"] <= interval["delta"] <= interval["high"]
     folder = tmp_path / "compare-a-b"
     assert pl.read_parquet(folder / "tests.parquet")["p_adjusted"].to_list() == [0.25]
+    table = pl.read_parquet(folder / "delta-intervals.parquet")
+    assert table["low"].to_list() == [interval["low"]]
     for name, words in (("md", "## Tests"), ("html", '<h2 id="h-tests">'), ("html", "Intervals")):
         assert words in (folder / f"report.{name}").read_text("utf-8")
     shown = cli("compare", *runs, *asked, "--out", tmp_path, "--format", "table").out

@@ -14,11 +14,12 @@ import pytest
 import ragtriage
 from ragtriage.schemas import leakage, results
 from ragtriage.schemas.inputs import dtypes
+from ragtriage.splits.examine import NO_SPLITS
 from tests.support import ROOT, Command, Record, Writer, manifest_of, rejects_of, snapshot
 
 DATA = ROOT / "data" / "leakage"
 TABLES: dict[str, type[pa.DataFrameModel]] = {
-    "findings": leakage.Findings,
+    "leaks": leakage.Findings,
     "assignment": leakage.Assignment,
     "sizes": leakage.Sizes,
 }
@@ -56,19 +57,19 @@ def test_the_shipped_data_leaks_as_its_page_says(cli: Command) -> None:
         "near-duplicate-question": 2,
         "answer-in-question": 1,
         "question-in-prompt": 2,
-        "answer-in-prompt": 3,
+        "answer-in-prompt": 4,
     }
     found = {(r["finding"], r["case_id"], r["other_case_id"]): r for r in report["findings"]}
     # 9 of 11 3-grams; 13 of 19, a character a word.
     assert found["near-duplicate-question", "hours-2", "hours-3"]["score"] == 9 / 11
     assert found["near-duplicate-question", "ja-1", "ja-2"]["score"] == 13 / 19
     assert found["question-in-prompt", "loan-6", None]["line"] == 6
-    assert {"fees-2", "loan-6", "misc-1"} == {
+    assert {"fees-2", "loan-2", "loan-6", "misc-1"} == {
         case for kind, case, _ in found if kind == "answer-in-prompt"
     }
     # "yes" stands in system.md.
     assert "yes" in (DATA / "prompts" / "system.md").read_text("utf-8")
-    assert shown.err == "12 leaks, allowed 0\n"
+    assert shown.err == "13 leaks, allowed 0\n"
 
 
 def test_what_a_run_writes(cli: Command, written: Writer, tmp_path: Path) -> None:
@@ -107,8 +108,10 @@ def test_from_python_the_same(written: Writer, tmp_path: Path) -> None:
     found = ragtriage.leakage(path, out=tmp_path / "out", run_id="r", assign=True)
     assert found.path == tmp_path / "out" / "leakage-r"
     assert not found.passed
-    for name in TABLES:
-        assert getattr(found, name).equals(pl.read_parquet(found.path / f"{name}.parquet"))
+    frames = {"leaks": found.findings, "assignment": found.assignment, "sizes": found.sizes}
+    for name, frame in frames.items():
+        assert frame is not None
+        assert frame.equals(pl.read_parquet(found.path / f"{name}.parquet"))
     unwritten = ragtriage.leakage([path], write=False, max=2)
     assert (unwritten.path, unwritten.passed, unwritten.assignment) == (None, True, None)
     assert "2 leaks found" in repr(unwritten)
@@ -151,7 +154,7 @@ def test_the_order_of_rows_changes_no_table(written: Writer) -> None:
     one = ragtriage.leakage(written(LEAKING), write=False, assign=True, run_id="r")
     path = written(LEAKING[::-1], "turned.jsonl")
     other = ragtriage.leakage(path, write=False, assign=True, run_id="r")
-    for name in TABLES:
+    for name in ("findings", "assignment", "sizes"):
         assert getattr(one, name).equals(getattr(other, name))
 
 
@@ -216,7 +219,44 @@ def test_without_splits_only_prompts_are_looked_into(cli: Command, written: Writ
         *("group-across-splits", "duplicate-question"),
         *("near-duplicate-question", "answer-in-question"),
     }
-    assert set(unlooked.values()) == {"no two splits in the input"}
+    assert set(unlooked.values()) == {NO_SPLITS}
+
+
+def test_one_split_is_enough_for_an_answer_in_its_question(cli: Command, written: Writer) -> None:
+    rows = [
+        record("a", "test", "Is the desk open at noon?", expected_answers=["noon"]),
+        record("b", "test", "is the desk open at noon", expected_answers=["9 am"]),
+    ]
+    report = cli("leakage", written(rows), *SHOWN).report()
+    assert numbers(report) == {"answer-in-question": 1}
+    unlooked = {row["finding"] for row in report["kinds"] if row["why"] == NO_SPLITS}
+    assert unlooked == {"group-across-splits", "duplicate-question", "near-duplicate-question"}
+    unanswered = [{k: v for k, v in row.items() if k != "expected_answers"} for row in rows]
+    cli("leakage", written(unanswered), *SHOWN).refuses("no two splits", "--against", "--assign")
+
+
+def test_against_takes_all_that_a_glob_gives(cli: Command, written: Writer, tmp_path: Path) -> None:
+    path = written(LEAKING)
+    swept = written("Who sweeps the workshop on Fridays?", "p/a.md")
+    shift = written("Ask the late shift.", "p/b.md")
+    expected = {
+        *("group-across-splits", "duplicate-question", "question-in-prompt", "answer-in-prompt"),
+    }
+    for arguments in (
+        (path, "--against", swept, shift),
+        (path, "--against", swept, shift, "--max", 9),
+        (path, "--max", 9, f"--against={swept}", shift),
+        (path, "--against", swept, "--max", 9, "--against", shift),
+        ("--against", swept, "--against", shift, path),
+        ("--against", tmp_path / "p", path),
+    ):
+        assert set(numbers(cli("leakage", *arguments, *SHOWN).report())) == expected
+    # Two files of cases, and a prompt before them.
+    halves = [written(LEAKING[:2], "1.jsonl"), written(LEAKING[2:], "2.jsonl")]
+    for arguments in (("--against", swept, *halves), (*halves, "--against", swept)):
+        assert set(numbers(cli("leakage", *arguments, *SHOWN).report())) == expected - {
+            "answer-in-prompt"
+        }
 
 
 def test_development_may_stand_in_prompts(cli: Command, written: Writer) -> None:
@@ -315,13 +355,12 @@ def test_an_assignment(cli: Command, written: Writer) -> None:
     kept = ("--assign", "--shares", "development=0.5,test=0.25,validation=0.25", "--seed", "3")
     report = cli("leakage", path, *kept, *SHOWN).report()
     made = report["assignment"]
-    assert (made["n_moved"], made["n_across"], made["seed"]) == (0, 1, 3)
+    # Of the family that lies in two splits one case moves.
+    assert (made["n_moved"], made["seed"]) == (1, 3)
     sizes = {row["split"]: (row["asked"], row["reached"]) for row in made["sizes"]}
     assert sizes == {"development": (6.0, 6), "test": (3.0, 3), "validation": (3.0, 3)}
-    moved = cli("leakage", path, *kept, "--reassign", *SHOWN).report()["assignment"]
-    assert moved["n_across"] == 0
     table = cli("leakage", path, *kept, "--no-write", "--format", "table").out
-    assert "1 of 11 families lie in several splits as proposed" in table
+    assert "families 11; largest family 2 cases; cases moved 1" in table
     assert "asked 6.0 (50.0%)  reached 6 (50.0%)" in table
 
 

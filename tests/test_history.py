@@ -13,7 +13,7 @@ import pytest
 import ragtriage
 from ragtriage.publish.history.page import MARK
 from tests.stored_runs import FIRST, gate_row, mean_row, stage_row, store_run
-from tests.support import CONTRACTS, INVALID, Command, snapshot
+from tests.support import CONTRACTS, INVALID, ROOT, Command, snapshot
 
 
 def stored_comparison(top: Path, base: str, candidate: str, cases: list[str], day: int = 0) -> Path:
@@ -68,6 +68,22 @@ def test_real_runs_beside_what_is_none(cli: Command, tmp_path: Path) -> None:
     for part in ('href="one/report.html"', 'href="two/report.html"', "its input was refused"):
         assert part in text
     assert "recall@10 &gt;= 0.99" in text
+
+
+def test_leakage_reports_are_counted_and_mix_with_no_table_of_runs(
+    cli: Command, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    assert cli("evaluate", CONTRACTS / "ranking.jsonl", "--out", out, "--run-id", "one").code == 0
+    assert (
+        cli("leakage", ROOT / "data/leakage/cases.jsonl", "--out", out, "--run-id", "x").code == 1
+    )
+    document = ragtriage.build_history(out).document
+    assert (document["n_leakages"], document["others"]) == (1, [])
+    assert "leakage reports" in page(out)
+    # What a leakage report lists has other columns: one glob must not meet both.
+    found = pl.read_parquet(out / "*" / "findings.parquet")
+    assert found.columns == ["run_id", "finding", "n", "example_case_ids"]
 
 
 def test_in_order_of_time_then_of_name(tmp_path: Path) -> None:

@@ -62,13 +62,6 @@ def test_help_loads_no_frames_at_all(arguments: tuple[str, ...]) -> None:
     assert not names & (HEAVY | {"polars", "pandera", "jinja2", "pydantic"})
 
 
-def test_the_module_is_the_command() -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "ragtriage", "--version"], capture_output=True, text=True, check=True
-    )
-    assert done.stdout == f"ragtriage {ragtriage.__version__}\n"
-
-
 def test_polars_has_numpy_before_there_is_a_second_thread() -> None:
     """Whoever loads polars first gets a stand-in for numpy, which is not made for threads."""
     asked = (
@@ -76,3 +69,14 @@ def test_polars_has_numpy_before_there_is_a_second_thread() -> None:
         "assert polars._dependencies.numpy is numpy, polars._dependencies.numpy"
     )
     subprocess.run([sys.executable, "-c", asked], check=True)
+
+
+def test_the_module_is_the_command() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "ragtriage", "evaluate", "nowhere.jsonl"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "nowhere.jsonl: no such file; check the path\n"

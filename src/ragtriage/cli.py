@@ -13,6 +13,7 @@ from ragtriage.allocators import keep_freed_pages
 from ragtriage.cli_explain import explain
 from ragtriage.cli_failing import told
 from ragtriage.cli_intake import convert, inspect
+from ragtriage.cli_many import ManyAgainst
 from ragtriage.cli_options import (
     agreement_options,
     compare_options,
@@ -240,7 +241,7 @@ def accept(run: str, out: str, *, force: bool) -> int:
     return EXIT_PASSED
 
 
-@cli.command()
+@cli.command(cls=ManyAgainst)
 @leakage_flags
 def leakage(**flags: Any) -> int:
     """Say what the splits of a set share with each other and with prompts.

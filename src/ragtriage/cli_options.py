@@ -195,7 +195,7 @@ leakage_flags = _all(
         click.option(
             "--against",
             multiple=True,
-            metavar="FILE",
+            metavar="FILE...",
             help="Prompts and examples: files, folders, globs.",
         ),
         click.option(
@@ -212,11 +212,11 @@ leakage_flags = _all(
             "--min-answer-length",
             type=int,
             metavar="N",
-            help="Characters of answers looked for [10].",
+            help="Characters of answers looked for [4].",
         ),
         click.option("--assign", is_flag=True, help="Propose splits that keep families together."),
         click.option(
-            "--reassign", is_flag=True, help="With --assign: move cases that have a split, too."
+            "--reassign", is_flag=True, help="With --assign: forget the splits that cases have."
         ),
         click.option("--shares", metavar="SPLIT=X,…", help="[development=0.8,test=0.2]"),
         click.option("--seed", type=int, metavar="N", help="Which of the possible proposals [0]."),

@@ -76,6 +76,7 @@ def _document(top: Path, folders: Sequence[StoredFolder]) -> HistoryDocument:
         n_comparisons=len(comparisons),
         n_with_regressions=len(regressed),
         n_agreements=sum(folder.kind == "agreement" for folder in usable),
+        n_leakages=sum(folder.kind == "leakage" for folder in usable),
         others=others,
         notes=notes,
     )

@@ -22,8 +22,8 @@ from ragtriage.request_parts import Files, Mapped, RunId, built
 PREFIX = "leakage-"
 # Splits whose questions may stand in prompts: what is tried out on them is no measurement.
 DEVELOPMENT = ("development", "dev", "train", "training")
-# In characters of what is compared; "yes", "six" and "Tuesdays" stand in any text.
-MIN_ANSWER_LENGTH = 10
+# In characters of what is compared; "yes", "no" and "42" stand in any text.
+MIN_ANSWER_LENGTH = 4
 _OF_ASSIGN = ("reassign", "shares", "strata", "seed")
 
 Share = Annotated[float, Field(gt=0, le=1, allow_inf_nan=False)]

@@ -23,7 +23,7 @@ from ragtriage.read.prompts import Prompts, read_prompts
 from ragtriage.read.questions import open_questions
 from ragtriage.request_parts import plain_values
 from ragtriage.splits.assign import Proposal, propose
-from ragtriage.splits.examine import Examined, examine
+from ragtriage.splits.examine import Examined, can_be_looked_at, examine
 from ragtriage.splits.families import families_of
 from ragtriage.splits.intake import take_in
 from ragtriage.splits.prompts import Haystack, PromptText
@@ -116,8 +116,8 @@ def _to_be_examined(request: LeakageRequest, intake: Intake, tally: Tally) -> pl
     if tally.n_refused and request.on_invalid == "fail":
         return intake.rows.clear()
     cases = intake.rows
-    alone = cases["split"].drop_nulls().n_unique() < 2  # noqa: PLR2004 - it takes two
-    if cases.height and alone and not request.against and not request.assign:
+    idle = not request.against and not request.assign
+    if cases.height and idle and not can_be_looked_at(cases):
         raise InputError(
             "no two splits in the input: nothing to hold against each other; give cases a `split` "
             "(--map THEIRS=split), look into prompts with --against, or propose splits with "

@@ -117,6 +117,8 @@ def test_no_case_in_common_is_refused_whatever_is_allowed(tmp_path: Path) -> Non
         ({}, {"normalizer": "squad"}, "normalizer: base lower-whitespace, candidate squad"),
         ({}, {"contract": "ranking"}, "contract: base auto, candidate ranking"),
         ({}, {"abstain_text": ["I do not know"]}, "abstain text: base none, candidate I do not"),
+        # A phrase that reads as our word for none is a difference all the same.
+        ({}, {"abstain_text": ["none"]}, "abstain text: base none, candidate none"),
     ],
 )
 def test_another_way_of_scoring_is_refused_by_name(

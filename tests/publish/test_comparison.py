@@ -156,7 +156,7 @@ TABLES: dict[str, type[pa.DataFrameModel]] = {
     "deltas": models.Deltas,
     "cases": models.ChangedCases,
     "tests": models.Tests,
-    "intervals": models.Intervals,
+    "delta-intervals": models.Intervals,
 }
 
 

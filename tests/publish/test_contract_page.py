@@ -43,6 +43,12 @@ def test_every_column_of_every_table_has_its_row(cli: Command) -> None:
     assert all(f"\n| `{name}` | " in metrics for name in REGISTRY)
 
 
+def test_no_two_tables_share_a_file_name() -> None:
+    # `DIR/*/NAME.parquet` is read over folders of every kind.
+    files = [str(model.__doc__).partition(".parquet")[0].strip("`") for model in TABLES.values()]
+    assert len(files) == len(set(files)) == len(TABLES)
+
+
 @pytest.mark.parametrize("model", OURS)
 def test_null_is_explained_wherever_it_can_stand(model: type[pa.DataFrameModel]) -> None:
     about = infos(model)

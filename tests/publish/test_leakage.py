@@ -75,12 +75,12 @@ def test_every_format_says_what_leaks_and_how_surely(report: LeakageReport) -> N
         assert "WHEN DOES THE DESK OPEN ON MONDAY MORNING" in plain
         assert "missed with a probability of 0.00097" in plain
         assert "Of 1,000 variants of these questions planted at the threshold, 1,000" in plain
-        assert "Answers of fewer than 10 characters" in plain
+        assert "Answers of fewer than 4 characters" in plain
         assert "Words are compared, not meanings" in plain
         assert "1 case without a split" in plain
         assert "1 case without a question" in plain
         assert "2 files not looked into" in plain
-        assert "families across splits" in plain
+        assert "cases moved" in plain
     for said in (page, text):
         assert "each character counts as a word" in said
 
@@ -153,9 +153,9 @@ def test_long_lists_are_cut_with_exact_counts(
     assert one["omitted"]["duplicate-question"] == 10
     shown = terminal.render(one, color=False, width=100)
     assert "Duplicate questions (5 of 900)" in shown
-    assert "25 more in findings.parquet; all 900 are counted, not every one has a row" in shown
-    assert "10 more in findings.parquet" in html.render(one)
-    assert "10 more in findings.parquet" in markdown.render(one).replace("`", "")
+    assert "25 more in leaks.parquet; all 900 are counted, not every one has a row" in shown
+    assert "10 more in leaks.parquet" in html.render(one)
+    assert "10 more in leaks.parquet" in markdown.render(one).replace("`", "")
 
 
 def test_nothing_found(tmp_path: Path) -> None:

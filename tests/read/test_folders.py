@@ -33,7 +33,7 @@ CHANGED: dict[str, tuple[dict[str, Any], str]] = {
     "no counts": ({"rows": {}}, "lacks rows.cases, rows.not_run"),
     "counts that are none": ({"rows": {"cases": True, "not_run": 0}}, "lacks rows.cases"),
     "another run": ({"run_id": "other"}, "a copy, or renamed: manifest.json names 'other'"),
-    "an unknown kind": ({"kind": "leakage"}, "of a kind this program does not know: 'leakage'"),
+    "an unknown kind": ({"kind": "audit"}, "of a kind this program does not know: 'audit'"),
     "a kind that is none": ({"kind": ["run"]}, "of a kind this program does not know"),
 }
 # What else may lie under the name of a manifest.
@@ -70,6 +70,7 @@ def test_every_folder_is_named_once(tmp_path: Path) -> None:
     store_run(tmp_path, "b")
     store_run(tmp_path, "a", gates=[])
     store_run(tmp_path, "agreement-x", kind="agreement", passed=None)
+    store_run(tmp_path, "leakage-x", kind="leakage", passed=False)
     store_run(tmp_path / ".unfinished", "late")
     (tmp_path / "notes").mkdir()
     (tmp_path / "pipe").mkdir()
@@ -84,6 +85,7 @@ def test_every_folder_is_named_once(tmp_path: Path) -> None:
         ("a", "run", True),
         ("agreement-x", "agreement", True),
         ("b", "run", True),
+        ("leakage-x", "leakage", True),
         ("notes", "other", False),
         ("pipe", "other", False),
         ("late", "unfinished", False),

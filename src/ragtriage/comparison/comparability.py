@@ -149,11 +149,14 @@ def settings(
     if no_text or any(config.get("no_text") for config in configs):
         configs = [config_without_text(config) for config in configs]
     for name, option in _MEANING.items():
-        one, other = (_words(config.get(name)) for config in configs)
+        values = [config.get(name) for config in configs]
+        # A manifest has lists where a request has tuples.
+        one, other = (list(v) if isinstance(v, tuple) else v for v in values)
         if one != other:
             flag = name if name == "normalizer" else None
             hint = f"evaluate both with the same {option}"
-            found.append(_differs(name.replace("_", " "), one, other, flag, allow, hint))
+            shown = (_words(one), _words(other))
+            found.append(_differs(name.replace("_", " "), *shown, flag, allow, hint))
     return found
 
 
@@ -261,7 +264,7 @@ def _as_set(value: Any) -> Any:
 def _words(value: Any) -> str:
     if isinstance(value, list | tuple):
         return ", ".join(str(item) for item in value) or "none"
-    return str(value)
+    return "none" if value is None else str(value)
 
 
 def _flat(value: Any, name: str = "") -> list[tuple[str, str]]:

@@ -75,7 +75,8 @@ def _delta(gate: Gate, deltas: pl.DataFrame) -> tuple[float | None, str]:
     if rows.is_empty():
         return None, f"no case in both runs has {gate.slice}={gate.slice_value}"
     row = rows.row(0, named=True)
-    counted = f"{row['n_paired']:,} cases scored in both"
+    cases = "case" if row["n_paired"] == 1 else "cases"
+    counted = f"{row['n_paired']:,} {cases} scored in both"
     if REGISTRY[gate.name].better != "neither":
         counted += f", {row['better']:,} better, {row['worse']:,} worse"
     return row["delta"], counted

@@ -128,8 +128,9 @@ def resolution(tests: Sequence[Test]) -> str:
     smallest = min(test.p_smallest or 0.0 for test in defined)
     corrected = min(1.0, smallest * len(defined))
     family = f"{len(defined)} test{'' if len(defined) == 1 else 's'}"
+    differing = "1 unit differs" if most == 1 else f"{most:,} units differ"
     basis = (
-        f"At most {most:,} units differ, so that the smallest p is {_shown(smallest)}, or "
+        f"At most {differing}, so that the smallest p is {_shown(smallest)}, or "
         f"{_shown(corrected)} as the most extreme of {family}"
     )
     needed = 1 + math.ceil(math.log2(len(defined) / LEVEL))

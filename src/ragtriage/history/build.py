@@ -40,6 +40,7 @@ class Beside:
     n_comparisons: int
     n_with_regressions: int
     n_agreements: int
+    n_leakages: int
     others: list[OtherEntry]
     notes: list[str]
 
@@ -76,6 +77,7 @@ def build_history_document(
         n_comparisons=beside.n_comparisons,
         n_with_regressions=beside.n_with_regressions,
         n_agreements=beside.n_agreements,
+        n_leakages=beside.n_leakages,
         others=beside.others,
         notes=beside.notes,
     )

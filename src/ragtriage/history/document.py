@@ -102,5 +102,6 @@ class HistoryDocument(TypedDict):
     n_comparisons: int
     n_with_regressions: int
     n_agreements: int
+    n_leakages: int
     others: list[OtherEntry]
     notes: list[str]

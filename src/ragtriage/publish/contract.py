@@ -42,8 +42,8 @@ TABLES: dict[str, type[pa.DataFrameModel]] = {
     "comparison/deltas": comparison.Deltas,
     "comparison/cases": comparison.ChangedCases,
     "comparison/tests": comparison.Tests,
-    "comparison/intervals": comparison.Intervals,
-    "leakage/findings": leakage.Findings,
+    "comparison/delta-intervals": comparison.Intervals,
+    "leakage/leaks": leakage.Findings,
     "leakage/assignment": leakage.Assignment,
     "leakage/sizes": leakage.Sizes,
 }

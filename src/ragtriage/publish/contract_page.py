@@ -26,10 +26,12 @@ models that each table is checked against; do not edit it, but run
   stands in every `manifest.json` as `schema_version`. A further table, column or metric does not:
   read columns by name, never by place, and let unknown ones be. Runs of several versions may stand
   in one folder; take those whose version you know, as the views in `sql/views.sql` do.
-- **Folders.** `DIR/<run_id>/` is a run. `DIR/compare-…/` and `DIR/agreement-…/` are reports on runs
-  and on reviews: their manifest has a `kind`, a run's has none. A folder appears whole or not at
-  all, so `DIR/*/summary.parquet` may be read at any moment. What is being written is deeper, in
-  `DIR/.unfinished/`. `DIR/accepted.json` names the accepted run, `DIR/index.html` is the history.
+- **Folders.** `DIR/<run_id>/` is a run. `DIR/compare-…/`, `DIR/agreement-…/` and `DIR/leakage-…/`
+  are reports on runs, reviews and splits: their manifest has a `kind`, a run's has none, and of
+  their tables only `rejects/` has the name of a run's, and its columns. A folder appears whole or
+  not at all, so `DIR/*/summary.parquet` may be read at any moment. What is being written is deeper,
+  in `DIR/.unfinished/`. `DIR/accepted.json` names the accepted run, `DIR/index.html` is the
+  history.
 - **Run.** Every table begins with `run_id`, the name of its folder.
 - **Null** is undefined, not observed or not given, and never 0. Divide by the counts that stand
   beside a number. Counts are of cases unless said otherwise; rates are 0 to 1.

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from ragtriage.read.input import Input
+from ragtriage.read.presets.texts import without_ids
+from ragtriage.read.sources import preset_of
 from ragtriage.request import EvaluateRequest
 from ragtriage.without_text import names_without_text
 
@@ -16,6 +18,9 @@ def input_notes(given: Input, request: EvaluateRequest) -> list[str]:
     fields = {name: n for name, n in dropped.items() if name not in beside}
     presets = ", ".join(dict.fromkeys(presets_by_role(given, request).values()))
     notes += unknown_fields(fields, f"--from {presets}" if presets else "--extra ignore")
+    texts = without_ids(fields, given.fields) if presets else []
+    if texts and not request.text_ids:
+        notes.append(f"texts without IDs: {', '.join(texts)}; --text-ids CORPUS finds their IDs")
     if request.system is not None:
         notes.append(f"system: {request.system}")
     return notes + given.notes
@@ -30,6 +35,9 @@ def presets_by_role(given: Input, request: EvaluateRequest) -> dict[str, str]:
     """The preset that read each role's files."""
     roles = {str(entry["role"]) for entry in given.files} | {"records"}
     named = {role: request.preset_for(role) for role in sorted(roles)}
+    if "trace" in roles:
+        traces = preset_of(request, "trace")
+        named["trace"] = None if traces is None else traces.name
     return {role: name for role, name in named.items() if name is not None}
 
 

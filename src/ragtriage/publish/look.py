@@ -32,6 +32,9 @@ class Look(ABC):
     tables: dict[str, pl.DataFrame]
     # What a record is called.
     RECORD: ClassVar[str]
+    # Tables whose file has another name: that of a run's own table holds other columns, and
+    # `DIR/*/NAME.parquet` is to read as one table.
+    FILES: ClassVar[dict[str, str]] = {}
 
     @property
     @abstractmethod
@@ -65,7 +68,8 @@ class Look(ABC):
         if folder is None:
             return
         for name, table in self.tables.items():
-            folder.write_table(f"{name.replace('_', '-')}.parquet", table)
+            file = self.FILES.get(name, name).replace("_", "-")
+            folder.write_table(f"{file}.parquet", table)
         folder.write_text("report.json", to_json(self.report))
         for name, page in self.pages().items():
             folder.write_text(name, page)

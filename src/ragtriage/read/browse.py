@@ -23,7 +23,7 @@ from ragtriage.schemas.inputs import dtypes
 class Offered:
     """`runs`: finished ones of this schema version, newest first. `others`: each with its reason.
 
-    Comparisons and agreements are neither.
+    Comparisons, agreement and leakage reports are neither.
     """
 
     runs: list[StoredFolder]

@@ -17,21 +17,27 @@ import msgspec
 from ragtriage.errors import InputError
 from ragtriage.schemas.results import SCHEMA_VERSION
 
-Kind = Literal["run", "comparison", "agreement", "unfinished", "other"]
+Kind = Literal["run", "comparison", "agreement", "leakage", "unfinished", "other"]
 
 UNFINISHED = ".unfinished"
 _MANIFEST = "manifest.json"
 # A manifest of ten thousand inputs is a few megabytes; what is larger is something else.
 _LARGEST = 1 << 26
-_KINDS: dict[Any, Kind] = {None: "run", "comparison": "comparison", "agreement": "agreement"}
+_KINDS: dict[Any, Kind] = {
+    None: "run",
+    "comparison": "comparison",
+    "agreement": "agreement",
+    "leakage": "leakage",
+}
 # A comparison's name holds two run IDs; what may stand in a link needs no escape.
 _NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*")
 _NEEDED: dict[Kind, dict[str, type]] = {
     "run": {"passed": bool, "version": str, "contract": str, "cutoffs": list, "rows": dict},
     "comparison": {"passed": bool, "base": dict, "candidate": dict, "changed": dict, "rows": dict},
     "agreement": {},
+    "leakage": {},
 }
-_COUNTS = {"run": ("cases", "not_run"), "comparison": ("paired",), "agreement": ()}
+_COUNTS = {"run": ("cases", "not_run"), "comparison": ("paired",), "agreement": (), "leakage": ()}
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,12 +17,12 @@ from ragtriage.format_options import FormatOptions
 from ragtriage.read.aliases import KeyResolver
 from ragtriage.read.batches import Reader
 from ragtriage.read.delimited import delimited_reader
-from ragtriage.read.files import InputFile, find_files
+from ragtriage.read.files import InputFile, find_files, format_of
 from ragtriage.read.index import Source
 from ragtriage.read.json_array import read_json_array
 from ragtriage.read.jsonl import read_jsonl
 from ragtriage.read.presets import preset
-from ragtriage.read.presets.base import RECORDS, Asked, Preset
+from ragtriage.read.presets.base import CASES, RECORDS, TRACE, Asked, Preset
 from ragtriage.read.presets.texts import TextIds
 from ragtriage.read.tables import TableSource
 from ragtriage.read.text import TextSource
@@ -31,6 +32,8 @@ from ragtriage.schemas.inputs import Cases, dtypes
 from ragtriage.schemas.reviews import Reviews
 
 FRAME_NAME = "<frame>"
+# How a run over questions of another layout is read, unless its name says that it is ours.
+_OF_RUNS = "trec"
 
 
 @dataclass(frozen=True)
@@ -70,7 +73,7 @@ def sources_for(
 ) -> list[Source]:
     """A source for each file the arguments name, read by the preset of their role if it has one."""
     files = files_for(arguments, role, request, spill)
-    chosen = preset_of(request, role)
+    chosen = preset_of(request, role, arguments)
     if chosen is None:
         return [source_for(file, role, request) for file in files]
     return preset_sources(chosen, files, asked_of(request, role), role)
@@ -80,25 +83,40 @@ def files_for(
     arguments: tuple[str, ...], role: str, request: Reading, spill: Path | None
 ) -> list[InputFile]:
     """The files that the arguments name, as the preset of their role takes them."""
-    chosen = preset_of(request, role)
+    chosen = preset_of(request, role, arguments)
     return (find_files if chosen is None else chosen.files)(arguments, role, spill)
 
 
-def preset_of(request: object, role: str) -> Preset | None:
-    """The preset that reads files of this role.
+def preset_of(request: object, role: str, named: tuple[str, ...] = ()) -> Preset | None:
+    """The preset that reads files of this role; None for our own formats.
+
+    A layout of questions alone leaves the run over them to others: unless another preset is given
+    for it, it is read by its name, as our own records or as TREC's.
+
+    Args:
+        request: what was asked; without format options everything is ours.
+        role: records, cases, trace or corpus.
+        named: the traces' names, where the request does not hold them.
 
     Raises:
         UsageError: there is none of that name, or it does not read this role.
     """
     name = request.preset_for(role) if isinstance(request, FormatOptions) else None
-    if name is None:
+    if name is None or not isinstance(request, FormatOptions):
         return None
     chosen = preset(name)
+    if role == TRACE and not request.trace_from and {CASES, TRACE} & set(chosen.roles) == {CASES}:
+        traces = named or getattr(request, "trace", ())
+        return None if all(map(_is_ours, traces)) else preset(_OF_RUNS)
     if role not in chosen.roles:
         taken = ", ".join("a positional input" if r == RECORDS else f"--{r}" for r in chosen.roles)
         given = "a positional input" if role == RECORDS else f"--{role}"
         raise UsageError(f"--from {name}: not for {given}; it reads {taken}")
     return chosen
+
+
+def _is_ours(name: str) -> bool:
+    return name == "-" or os.path.isdir(name) or format_of(name) is not None
 
 
 def asked_of(request: object, role: str) -> Asked:

@@ -21,8 +21,7 @@ Strata = Counter[tuple[str, str]]
 class Proposal:
     """`assignment`, `sizes`: the tables but for the run.
 
-    `n_families`; `largest`: cases of the largest; `n_moved`: cases that change their split;
-    `n_across`: families that lie in several proposed splits, since given ones do and may not move.
+    `n_families`; `largest`: cases of the largest; `n_moved`: cases that change their split.
     """
 
     assignment: pl.DataFrame
@@ -30,7 +29,6 @@ class Proposal:
     n_families: int
     largest: int
     n_moved: int
-    n_across: int
 
 
 @dataclass
@@ -56,8 +54,8 @@ def propose(
     decide. Each goes where the share asked for is filled least, counted with half of it: over all
     cases and, `by_tag`, over the cases of each of its tags as well.
 
-    Unless `reassign`, a case that has a split keeps it; the others of its family follow (where it
-    lies in several, the one with most of it, then the first by name).
+    Unless `reassign`, a family of which cases have a split stays there, with all its other cases:
+    one that lies in several moves whole to the one with most of it, then the first by name.
 
     Args:
         cases: `case_id` (in order), `split`, `tags`.
@@ -65,7 +63,7 @@ def propose(
         shares: the share of each split, in sum 1.
         seed: any number; the same one gives the same proposal whatever the order of rows.
         by_tag: keep the shares within each tag as well.
-        reassign: give cases that have a split another.
+        reassign: forget the splits that cases have.
     """
     kept = cases["split"] if not reassign else pl.Series([None] * cases.height, dtype=pl.String)
     tags = cases["tags"] if by_tag else pl.Series([None] * cases.height, dtype=pl.List(pl.String))
@@ -79,8 +77,8 @@ def propose(
             continue
         home = min(family.given, key=lambda split: (-family.given[split], split))
         for member in family.members:
-            split = proposed[member] = proposed[member] or home
-            filled[split].update(_strata_of(tags[member]))
+            proposed[member] = home
+        filled[home].update(family.strata)
     totals: Strata = Counter()
     for family in grouped:
         totals.update(family.strata)
@@ -139,14 +137,12 @@ def _proposal(
         family_size=pl.len().over("family"),
         moved=(pl.col("split") != pl.col("proposed_split")).fill_null(False),
     )
-    lying = rows.group_by("family").agg(n=pl.len(), splits=pl.col("proposed_split").n_unique())
     return Proposal(
         assignment=in_columns(rows, Assignment),
         sizes=_sizes(shares, *counts),
-        n_families=lying.height,
-        largest=max(lying["n"], default=0),
+        n_families=rows["family"].n_unique(),
+        largest=max(rows["family_size"], default=0),
         n_moved=int(rows["moved"].sum()),
-        n_across=int((lying["splits"] > 1).sum()),
     )
 
 

@@ -95,6 +95,7 @@ def examine(
     told = None if cases["expected_answers"].list.len().sum() else "no expected answer in the input"
     grouped = None if cases["group"].count() else "no `group` in the input"
     between = None if split else NO_SPLITS
+    unsplit = None if cases["split"].count() else NO_SPLITS
     files = None if haystack is not None else NO_FILES
     hidden = cases.filter(held_out)
     hay = haystack or Haystack([])
@@ -103,7 +104,7 @@ def examine(
         DUPLICATE: (between or asked, lambda: duplicate_leaks(cases)),
         NEAR: (between or asked, lambda: near_leaks(cases, keys, examined.near)),
         ANSWER_IN_QUESTION: (
-            between or asked or told,
+            unsplit or asked or told,
             lambda: answer_in_question_leaks(cases, min_answer_length),
         ),
         QUESTION_IN_PROMPT: (files or asked, lambda: question_leaks(hidden, hay)),
@@ -115,6 +116,13 @@ def examine(
         else:
             examined.unlooked[kind] = why_not
     return examined
+
+
+def can_be_looked_at(cases: pl.DataFrame) -> bool:
+    """Is there anything to find in the cases alone: two splits, or a question and its answer?"""
+    n_splits = cases["split"].drop_nulls().n_unique()
+    answered = pl.col("key").is_not_null() & (pl.col("expected_answers").list.len() > 0)
+    return n_splits > 1 or (n_splits == 1 and not cases.filter(answered).is_empty())
 
 
 def n_short(cases: pl.DataFrame) -> int:

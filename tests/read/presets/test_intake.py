@@ -205,10 +205,23 @@ def test_texts_become_ids_by_a_corpus(cli: Command, written: Writer, name: str) 
     assert found[0]["question"] == "A?"
     run = ragtriage.evaluate(path, preset=preset, text_ids=corpus, write=False)
     assert [f["path"] for f in run.manifest["inputs"] if f["role"] == "text-ids"] == [str(corpus)]
+    # Without a corpus it is said, unless IDs stand beside the texts, as RAGChecker's do.
+    plain = cli("evaluate", path, "--from", preset, "--no-write")
+    assert ("--text-ids CORPUS" in plain.err) == (preset != "ragchecker")
     other = written([{"_id": "n1", "text": "one "}], "other.jsonl")
     cli("evaluate", path, "--from", preset, "--text-ids", other, "--no-write").refuses(
         "no passage of --text-ids has exactly this text"
     )
+
+
+def test_texts_beside_ids_need_no_corpus(cli: Command, written: Writer) -> None:
+    sample = {"user_input": "A?", "retrieved_contexts": ["one"], "retrieved_context_ids": [1]}
+    path = written([sample | {"reference_contexts": ["one"]}])
+    shown = cli("evaluate", path, "--from", "ragas", "--no-write")
+    assert "texts without IDs: reference_contexts; --text-ids CORPUS finds their IDs" in shown.err
+    assert "retrieved_contexts" not in shown.err.partition("texts without IDs")[2]
+    found = cli("inspect", path).out
+    assert "reference_contexts: no IDs; --text-ids CORPUS finds them" in found
 
 
 def test_labelled_texts_of_llamaindex(cli: Command, written: Writer) -> None:
@@ -220,6 +233,39 @@ def test_labelled_texts_of_llamaindex(cli: Command, written: Writer) -> None:
     report = cli(*given, "--text-ids", corpus, "--no-write", "--format", "json").report()
     assert report["cases"][0]["metrics"]["recall"] == 1.0
     assert report["cases"][0]["question"] == "A?"
+
+
+RUNS = {
+    "ours": ("run.jsonl", {"case_id": "q1", "retrieved_ids": ["n2", "n1"]}, None),
+    "by its name": ("run.trec", b"q1 Q0 n1 2 0.5 t\nq1 Q0 n2 1 0.9 t\n", "trec"),
+    "packed": ("run.json.gz.run", b"q1 Q0 n1 2 0.5 t\nq1 Q0 n2 1 0.9 t\n", "trec"),
+}
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_a_run_over_questions_of_another_layout(
+    cli: Command, written: Writer, tmp_path: Path, name: str
+) -> None:
+    questions = {"queries": {"q1": "A?"}, "corpus": {"n1": "x"}, "relevant_docs": {"q1": ["n1"]}}
+    data = written(as_json(questions), "set.json")
+    file, content, preset = RUNS[name]
+    run = written([content] if isinstance(content, dict) else content, file)
+    options = ("--from", "llamaindex", "--cases", data, "--out", tmp_path, "--run-id", "r")
+    shown = cli("evaluate", *options, "--trace", run, "--format", "json")
+    (case,) = shown.report()["cases"]
+    assert case["retrieved_ids"] == ["n2", "n1"]
+    assert [row["ids"] for row in case["evidence"]] == [["n1"]]
+    assert manifest_of(tmp_path / "r")["presets"].get("trace") == preset
+
+
+def test_evidence_sets_take_a_run_the_same_way(cli: Command, written: Writer) -> None:
+    data = written([{"_id": "q1", "question": "A?", "supporting_facts": [["T", 0]]}], "set.jsonl")
+    run = written(b"q1 Q0 T#0 1 0.9 t\n", "base.run")
+    worse = written(b"q1 Q0 U#0 1 0.9 t\n", "candidate.run")
+    arguments = ("--from", "evidence-sets", "--cases", data)
+    report = cli("compare", run, worse, *arguments, "--no-write", "--format", "json").report()
+    (case,) = report["cases"]
+    assert case["moved"] == ["T#0: delivered → lost at retrieval"]
 
 
 def test_a_dataset_brings_its_corpus(cli: Command, written: Writer) -> None:

@@ -46,9 +46,10 @@ def write_result(result: Result, report: ComparisonReport, folder: RunFolder) ->
         large = aside.submit(folder.write_blocks, "cases.parquet", result.cases.blocks())
         for name in ("transitions", "deltas"):
             folder.write_table(f"{name}.parquet", getattr(result, name))
-        for name in ("tests", "intervals"):
-            if getattr(result, name) is not None:
-                folder.write_table(f"{name}.parquet", getattr(result, name))
+        # A run's own intervals have other columns: one glob must not meet both.
+        for file, table in (("tests", result.tests), ("delta-intervals", result.intervals)):
+            if table is not None:
+                folder.write_table(f"{file}.parquet", table)
         folder.write_text("report.json", to_json(report))
         folder.write_text("report.md", markdown.render(report))
         folder.write_text("report.html", html.render(_first_cases(report)))

@@ -103,6 +103,8 @@ def facts(document: HistoryDocument) -> list[tuple[str, str]]:
         found.append(("comparisons", f"{document['n_comparisons']:,}, {n:,} with regressions"))
     if document["n_agreements"]:
         found.append(("agreement reports", f"{document['n_agreements']:,}"))
+    if document["n_leakages"]:
+        found.append(("leakage reports", f"{document['n_leakages']:,}"))
     if document["others"]:
         found.append(("other folders", f"{len(document['others']):,}, listed below"))
     return found

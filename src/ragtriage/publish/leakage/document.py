@@ -70,7 +70,7 @@ class KindRow(TypedDict):
 
 
 class FindingRow(TypedDict):
-    """A row of findings.parquet."""
+    """A row of leaks.parquet."""
 
     finding: str
     case_id: str
@@ -138,7 +138,7 @@ class SizeRow(TypedDict):
 
 
 class AssignmentEntry(TypedDict):
-    """The proposed splits. `n_across`: families that still lie in several of them."""
+    """The proposed splits. `n_moved`: cases that had another."""
 
     seed: int
     reassign: bool
@@ -146,7 +146,6 @@ class AssignmentEntry(TypedDict):
     n_families: int
     largest: int
     n_moved: int
-    n_across: int
     sizes: list[SizeRow]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import polars as pl
 
@@ -30,6 +30,7 @@ class LeakageOutcome(Look):
     """`cases`: those looked at. `held_out`: which of them should stand in no prompt."""
 
     RECORD = "case"
+    FILES: ClassVar[dict[str, str]] = {"findings": "leaks"}
     request: LeakageRequest
     given: Input
     cases: pl.DataFrame
@@ -125,7 +126,6 @@ class LeakageOutcome(Look):
             n_families=proposal.n_families,
             largest=proposal.largest,
             n_moved=proposal.n_moved,
-            n_across=proposal.n_across,
             sizes=doc.size_rows(proposal.sizes),
         )
 

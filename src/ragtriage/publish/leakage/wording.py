@@ -63,17 +63,7 @@ def notices(report: doc.LeakageReport) -> list[str]:
     if prompts and prompts["unread"]:
         first = "; ".join(f"{file['path']}: {file['why']}" for file in prompts["unread"][:5])
         told.append(f"{count(len(prompts['unread']), 'file')} not looked into: {first}")
-    return [*told, *_of_assignment(report), *run["notes"]]
-
-
-def _of_assignment(report: doc.LeakageReport) -> list[str]:
-    made = report["assignment"]
-    if made is None or not made["n_across"]:
-        return []
-    of = f"{made['n_across']:,} of {made['n_families']:,} families"
-    return [
-        f"{of} lie in several splits as proposed: given splits are not moved without --reassign"
-    ]
+    return [*told, *run["notes"]]
 
 
 def facts(report: doc.LeakageReport) -> list[tuple[str, str]]:
@@ -105,7 +95,7 @@ def of_kind(report: doc.LeakageReport, kind: str) -> list[doc.FindingRow]:
 def unlisted(row: doc.KindRow, shown: int, *, written: bool) -> str:
     """What a list of the first `shown` leaves out; nothing where it is whole."""
     rest = row["listed"] - shown
-    more = f"{rest:,} more{kept('findings.parquet', written=written)}" if rest > 0 else ""
+    more = f"{rest:,} more{kept('leaks.parquet', written=written)}" if rest > 0 else ""
     if row["n"] is not None and row["n"] > row["listed"]:
         all_named = f"all {row['n']:,} are counted, not every one has a row"
         return f"{more}; {all_named}" if more else all_named
@@ -187,7 +177,6 @@ def assignment_facts(made: doc.AssignmentEntry) -> list[tuple[str, str]]:
         ("families", f"{made['n_families']:,}"),
         ("largest family", count(made["largest"], "case")),
         ("cases moved", f"{made['n_moved']:,}"),
-        ("families across splits", f"{made['n_across']:,}"),
     ]
 
 

@@ -109,6 +109,7 @@ PRESET = Preset(
         "one file holds cases and corpus: given as `--cases` it is both",
         "a query without relevant documents requires nothing",
         "relevant documents of a query that is not there: rejected",
+        "a run over it: our own records, or TREC's by its name (`run.trec`)",
         "the kind with `examples` holds texts only: `--text-ids CORPUS` finds their IDs",
     ),
     roles=(CASES, CORPUS),

@@ -14,7 +14,15 @@ from ragtriage.read.presets.base import Asked, Preset, Sample, UnmappableError
 from ragtriage.read.presets.foreign import first_byte, foreign_records
 from ragtriage.read.presets.rows import Record, Row, batches_of
 from ragtriage.read.presets.typed import typed
-from ragtriage.read.presets.values import boolean_of, groups_of, ids_of, opened, shown, text_of
+from ragtriage.read.presets.values import (
+    boolean_of,
+    groups_of,
+    ids_of,
+    opened,
+    shown,
+    text_of,
+    texts_of,
+)
 from ragtriage.schemas.inputs import Cases, infos
 
 # Lists of what must be found, and names of the one thing that must be.
@@ -106,7 +114,7 @@ def _one_of_several(row: Row, record: Record) -> None:
         if others:
             raise UnmappableError("required_groups", "also_acceptable, yet no ID it goes with")
         return
-    one = ids_of("required_ids", row.get(named)) or []
+    one = texts_of("required_ids", opened("required_ids", row.get(named))) or []
     if others and not one:
         raise UnmappableError("required_groups", f"also_acceptable, yet {named} names no ID")
     if others:
@@ -236,7 +244,7 @@ PRESET = Preset(
         "`required_support_groups` of places in the record's own list",
         "`should_abstain`, `expected_refusal`, `expected_behavior` say what is answerable",
         "`category`, `type`, `difficulty` are tags",
-        "lists as JSON text, Python literals, or with `--list-separator`",
+        "lists as JSON text, Python literals, `a | b`, or with `--list-separator`",
         "questions and answers in separate files: `--cases` and `--trace`, and `convert`",
     ),
     reader=_reader,

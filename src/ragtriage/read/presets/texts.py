@@ -2,10 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from ragtriage.read.presets.base import UnmappableError
 from ragtriage.read.presets.values import shown
+
+# Names that several tools give to texts, and the field of ours whose IDs they stand for.
+_TEXTS = {
+    "contexts": "retrieved_ids",
+    "retrieved_contexts": "retrieved_ids",
+    "retrieval_context": "retrieved_ids",
+    "retrievalContext": "retrieved_ids",
+    "reference_contexts": "required_ids",
+    "context": "required_ids",
+}
+
+
+def without_ids(dropped: Collection[str], fields: Collection[str]) -> list[str]:
+    """Which of the names set aside hold texts whose IDs no field supplies."""
+    return sorted(name for name in dropped if _TEXTS.get(name, name) not in (*fields, name))
 
 
 class TextIds:

@@ -10,6 +10,7 @@ import polars as pl
 from ragtriage.read.presets.base import UnmappableError
 from ragtriage.read.presets.values import (
     answers_of,
+    between_bars,
     boolean_of,
     grade_of,
     groups_of,
@@ -54,7 +55,8 @@ def typed(name: str, value: Any, separator: str | None = None) -> Any:
     if name == "expected_answers" and separator is None:
         value = answers_of(name, value) if isinstance(value, str) else value
     if isinstance(dtype, pl.List):
-        value = _items(name, opened(name, value, separator))
+        value = opened(name, value, separator)
+        value = _items(name, between_bars(value) if name.endswith("_ids") else value)
         # Text that is no list stays text: whether null then means none, the whole file tells.
         return value if isinstance(value, str) else ids_of(name, value)
     if isinstance(value, list) and len(value) == 1:

@@ -16,6 +16,7 @@ from ragtriage.read.presets.literals import is_set, literal
 _WHOLE = re.compile(r"[+-]?\d{1,18}(?:\.0+)?", re.ASCII)
 # Not all that Python reads as a number: it takes `1_0` for ten, and digits of any script.
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
+_BAR = " | "
 _TRUE, _FALSE = ("true", "yes", "1"), ("false", "no", "0")
 
 
@@ -33,10 +34,18 @@ def text_of(name: str, value: Any) -> str | None:
 
 def ids_of(name: str, value: Any, separator: str | None = None) -> list[str] | None:
     """A list of IDs: from a list, from one ID, or from a text that is a list."""
-    return _texts(name, opened(name, value, separator))
+    return texts_of(name, between_bars(opened(name, value, separator)))
 
 
-def _texts(name: str, value: Any) -> list[str] | None:
+def between_bars(value: Any) -> Any:
+    """`a | b` as a list, where nothing else opened it; `a|b` may be one ID."""
+    if not isinstance(value, str) or _BAR not in value:
+        return value
+    return [part for part in map(str.strip, value.split(_BAR)) if part]
+
+
+def texts_of(name: str, value: Any) -> list[str] | None:
+    """Texts, one an item: a list as it stands, or one alone."""
     if value is None:
         return None
     if not isinstance(value, list):
@@ -59,7 +68,7 @@ def answers_of(name: str, value: Any) -> list[str] | None:
             value = read
     if isinstance(value, str) and not text:
         return None
-    return _texts(name, value)
+    return texts_of(name, value)
 
 
 def groups_of(name: str, value: Any, separator: str | None = None) -> list[list[str]] | None:
@@ -71,7 +80,7 @@ def groups_of(name: str, value: Any, separator: str | None = None) -> list[list[
         value = [value]
     if value and not any(isinstance(item, list) for item in value):
         value = [value]
-    groups = [_texts(name, group) for group in value if group is not None]
+    groups = [texts_of(name, group) for group in value if group is not None]
     return [group for group in groups if group]
 
 
