@@ -147,6 +147,8 @@ def _command(name: str, trial: Trial, fields: set[str], text_ids: tuple[str, ...
         return f"ragtriage evaluate YOUR_CASES --corpus {file}"
     preset = trial.preset
     extras = "".join(f" --map {shlex.quote(f'{a}={b}')}" for a, b in trial.suggestions.items())
+    if trial.separator is not None:
+        extras += f" --list-separator {shlex.quote(trial.separator)}"
     extras += "".join(f" --text-ids {shlex.quote(each)}" for each in text_ids)
     if trial.broken_ids:
         extras += " --on-invalid quarantine"

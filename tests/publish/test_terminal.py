@@ -125,7 +125,7 @@ def test_a_step_at_which_nothing_is_known_is_not_observed_and_no_zero(report: Re
     assert re.search(r"answered right +not observed +27 not known", text)
     report["funnel"][-1] |= {"lost": 27, "lost_by": {"wrong-answer": 27}, "unknown": 0}
     text = terminal.render(report, color=False, width=100)
-    assert re.search(r"answered right +0 +-27", text)
+    assert re.search(r"answered right +0 +-27 +answer wrong 27", text)
 
 
 def test_quiet_is_the_verdict_and_the_failed_gates(report: Report) -> None:

@@ -14,6 +14,7 @@ from ragtriage.options import Detail
 from ragtriage.publish import case_words, funnel_words, labels, terminal_more, wording
 from ragtriage.publish.document import DisputedRow, Report, StageRow
 from ragtriage.publish.escape import terminal
+from ragtriage.publish.notices import notices
 from ragtriage.publish.terminal_parts import (
     BAD,
     GOOD,
@@ -81,7 +82,7 @@ def _verdict(console: Console, report: Report) -> None:
 def _head(console: Console, report: Report) -> None:
     _verdict(console, report)
     gate_lines(console, report["gates"])
-    for told in wording.notices(report):
+    for told in notices(report):
         notice(console, told)
     facts = Text()
     for name, value in wording.facts(report):
@@ -170,11 +171,11 @@ def _metrics(console: Console, report: Report, *, every: bool) -> None:
         console.print(sentence(f"answer_match by {by}. {wording.NOTES['answer_match']}", SOFT))
     if interval:
         console.print(sentence(wording.NOTES["intervals"], SOFT))
-    if report["abstention"]:
+    if abstention := wording.abstention(report):
         counts = "; ".join(
             f"{terminal(row['answerable'], 20)}: {row['answered']:,} answered, "
             f"{row['abstained']:,} abstained, {row['unknown']:,} unknown"
-            for row in report["abstention"]
+            for row in abstention
         )
         console.print(sentence(f"Abstention: {counts}. {wording.NOTES['abstention']}"))
 

@@ -12,7 +12,6 @@ from importlib import resources
 from typing import Any, Literal, NamedTuple
 
 from ragtriage.publish import document as doc
-from ragtriage.publish import labels
 
 _WORDS = tomllib.loads(
     resources.files(__package__).joinpath("templates", "words.toml").read_text("utf-8")
@@ -124,24 +123,6 @@ def set_aside(run: doc.RunEntry) -> str:
     """Said beside the numbers whenever a line was set aside."""
     n, where = run["lines"]["set_aside"], " in rejects/" if run["written"] else ""
     return f"{count(n, 'line')} set aside{where}: not in these numbers" if n else ""
-
-
-def notices(report: doc.Report) -> list[str]:
-    """What must be known before a number is read."""
-    run = report["run"]
-    n, lucky, seen = run["n_cases"], run["n_lucky"], run["context_observed"]
-    rest = NOTES["no_context"]
-    disputed = f", of these disputed: {run['n_disputed']:,}" if run["n_disputed"] else ""
-    were, passes = ("was", "a pass") if lucky == 1 else ("were", "passes")
-    right = f"{count(lucky, 'answer')} {were} right although required evidence was missing"
-    told = [
-        (run["lines"]["set_aside"], set_aside(run)),
-        (run["n_not_run"], f"{count(run['n_not_run'], 'case')} not run: in no mean"),
-        (lucky, f"{right}: not counted as {passes}"),
-        (run["n_unlabelled"], f"answers unlabelled: {run['n_unlabelled']:,}{disputed}"),
-        (seen < n - run["n_not_run"], f"context observed on {seen:,} of {n:,} cases: {rest}"),
-    ]
-    return [notice for holds, notice in told if holds] + labels.notices(report["reviews"])
 
 
 def flat(value: Any, name: str = "") -> list[tuple[str, str]]:
@@ -294,9 +275,21 @@ def _metric(row: doc.SummaryRow) -> MetricLine:
     return MetricLine(label(row), value, pooled, number(weighted) if differs else "", row)
 
 
-def abstention(lines: Iterable[MetricLine]) -> list[MetricLine]:
-    """The metrics that belong beside the answerable x abstained table."""
-    return [line for line in lines if line.row["metric"] in _WORDS["metrics"]["abstention"]]
+def apart(report: doc.Report) -> tuple[list[MetricLine], list[MetricLine]]:
+    """The lines of `metrics`, and those that stand beside the answerable x abstained table."""
+    lines = metrics(report)
+    if not abstention(report):
+        return lines, []
+    beside = [line for line in lines if line.row["metric"] in _WORDS["metrics"]["abstention"]]
+    return [line for line in lines if line not in beside], beside
+
+
+def abstention(report: doc.Report) -> list[doc.AbstentionRow]:
+    """The answerable x abstained table without rows of no case; none where nothing is known."""
+    rows = report["abstention"] or []
+    if not any(row["answered"] or row["abstained"] for row in rows):
+        return []
+    return [row for row in rows if row["answered"] or row["abstained"] or row["unknown"]]
 
 
 def slices(report: doc.Report) -> dict[str, tuple[list[str], list[SliceLine]]]:

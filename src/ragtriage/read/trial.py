@@ -18,7 +18,7 @@ from ragtriage.read.files import InputFile, find_files, open_bytes
 from ragtriage.read.presets import PRESETS, Preset, preset
 from ragtriage.read.presets.base import CORPUS, RECORDS, Asked, Sample
 from ragtriage.read.presets.foreign import foreign_records
-from ragtriage.read.presets.guess import guesses
+from ragtriage.read.presets.guess import guesses, separator_of
 from ragtriage.read.presets.rows import FOREIGN, NUMBERED
 from ragtriage.read.sources import preset_sources, source_for, texts_in
 from ragtriage.schemas.corpus import Corpus
@@ -51,6 +51,7 @@ class Trial:
     dropped: dict[str, int] = field(default_factory=dict)
     systems: list[str] = field(default_factory=list)
     suggestions: dict[str, str] = field(default_factory=dict)
+    separator: str | None = None
     broken_ids: bool = False
     numbered: bool = False
     refused: bool = False
@@ -176,6 +177,11 @@ def _own(sample: Sample) -> Trial | None:
 
 
 def _tried(chosen: Preset, why: str, sample: Sample, asked: Asked) -> Trial:
+    trial = _looked(chosen, why, sample, asked)
+    return _guessed(chosen, sample, asked, trial) if chosen.name == RECORDS_PRESET else trial
+
+
+def _looked(chosen: Preset, why: str, sample: Sample, asked: Asked) -> Trial:
     trial = Trial(chosen.name, why, keys=_paths(sample.records))
     try:
         if chosen.reader is None:
@@ -196,15 +202,28 @@ def _tried(chosen: Preset, why: str, sample: Sample, asked: Asked) -> Trial:
     except RagtriageError as error:
         trial.reasons.append(str(error))
         trial.refused = not trial.records
-    if chosen.name == RECORDS_PRESET and not asked.mapping:
-        # Where no record was taken, nothing counts as dropped, and every key is free.
-        free = set(trial.dropped) if trial.mapped else sample.keys
-        suggested = guesses(sample.records, set(trial.fields), free)
-        again = replace(asked, mapping=suggested)
-        if suggested and (better := _tried(chosen, why, sample, again)).mapped:
-            better.suggestions = suggested
-            return better
     return trial
+
+
+def _guessed(chosen: Preset, sample: Sample, asked: Asked, trial: Trial) -> Trial:
+    """The trial once more, with a guess at what it left; itself where that gives nothing."""
+    known, free = set(trial.fields), set(trial.dropped)
+    if not trial.mapped:
+        # A name that is nearly one of ours is refused: what is there besides?
+        lenient = replace(asked, options={**asked.options, "extra": "ignore"})
+        seen = _looked(chosen, trial.why, sample, lenient)
+        # Where no record was taken, nothing counts as dropped, and every key is free.
+        known, free = set(seen.fields), set(seen.dropped) if seen.mapped else sample.keys
+    separator = separator_of(sample.records, free)
+    suggested = guesses(sample.records, known, free, separator)
+    if not suggested:
+        return trial
+    again = replace(asked, mapping=suggested, separator=separator)
+    better = _looked(chosen, trial.why, sample, again)
+    if not better.mapped:
+        return trial
+    better.suggestions, better.separator = suggested, separator
+    return better
 
 
 def _by_sources(chosen: Preset, file: InputFile, asked: Asked, trial: Trial) -> None:

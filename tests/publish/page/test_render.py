@@ -229,6 +229,12 @@ def test_the_funnel_says_what_was_lost_and_what_is_not_known(report: Report) -> 
 def test_a_step_at_which_nothing_is_known_is_not_observed_and_no_zero(report: Report) -> None:
     report["funnel"][-1] |= {"left": 0, "lost": 0, "lost_by": {}, "unknown": 27, "unrecorded": 0}
     assert "answered right not observed 27 not known" in _words(render(report))
+    left = {"left": 0, "lost": 0, "lost_by": {}, "unrecorded": 0}
+    report["funnel"][-3] |= left | {"unknown": 29}
+    report["funnel"][-2] |= left | {"unknown": 0}
+    report["funnel"][-1] |= left | {"unknown": 0}
+    text = _words(render(report))
+    assert "in context not observed 29 not known cited not observed answered right not ob" in text
 
 
 def test_what_to_look_at_first_starts_with_leaks(report: Report) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ragtriage.publish import wording
+from ragtriage.publish.notices import notices as noticed
 from ragtriage.publish.document import CaseEntry, GateRow, Report
 from ragtriage.publish.page.first import Broken, Point
 from ragtriage.publish.page.markup import NOTHING, Html, join, tag
@@ -30,7 +31,7 @@ def header(report: Report) -> Html:
     """Run, verdict, gates, notices, facts."""
     run = report["run"]
     said, gates = wording.gates(report["gates"])
-    notices = [NO_TEXT] * run["no_text"] + wording.notices(report)
+    notices = [NO_TEXT] * run["no_text"] + noticed(report)
     brand = [tag("strong", "ragtriage"), " ", tag("span", "run ", line(run["run_id"], 200))]
     return tag(
         "header",

@@ -30,10 +30,7 @@ _MANY = 10
 
 def metrics(report: Report) -> Html:
     """Every metric over all cases, then those that were not observed, then abstention."""
-    lines = wording.metrics(report)
-    apart = wording.abstention(lines) if report["abstention"] else []
-    of_abstention = {told.row["metric"] for told in apart}
-    lines = [told for told in lines if told.row["metric"] not in of_abstention]
+    lines, apart = wording.apart(report)
     return section(
         "metrics",
         "Metrics",
@@ -45,7 +42,7 @@ def metrics(report: Report) -> Html:
         aside(wording.set_aside(report["run"])),
         _metric_table("Metrics over all cases", lines, report, report["not_observed"]),
         hint(wording.NOTES["intervals"]) if report["intervals"] else NOTHING,
-        _abstention(report, apart) if report["abstention"] else NOTHING,
+        _abstention(report, apart),
     )
 
 
@@ -110,6 +107,9 @@ def _absent(row: NotObserved, width: int) -> Html:
 
 
 def _abstention(report: Report, lines: Sequence[wording.MetricLine]) -> Html:
+    rows = wording.abstention(report)
+    if not rows:
+        return NOTHING
     return join(
         [
             tag("h3", "Abstention"),
@@ -117,7 +117,7 @@ def _abstention(report: Report, lines: Sequence[wording.MetricLine]) -> Html:
             table(
                 "Answerable by abstained",
                 heads("Cases", "#Answered", "#Abstained", "#Unknown"),
-                map(_answerable, report["abstention"]),
+                map(_answerable, rows),
                 kind="narrow",
             ),
             _metric_table("Metrics of abstention", lines, report) if lines else NOTHING,
