@@ -50,8 +50,8 @@ def funnel(report: Report) -> Html:
         "funnel",
         "Where required evidence was lost",
         hint(
-            f"{wording.count(total, 'requirement')} of the cases run, each counted as lost once: at "
-            "the first step that lost it."
+            f"{wording.count(total, 'requirement')} of the cases run, each counted as lost once, "
+            "at the first step that lost it."
         ),
         table(
             "Requirements left after each step",

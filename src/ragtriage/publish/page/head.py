@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ragtriage.publish import wording
-from ragtriage.publish.notices import notices as noticed
 from ragtriage.publish.document import CaseEntry, GateRow, Report
+from ragtriage.publish.notices import notices as noticed
 from ragtriage.publish.page.first import Broken, Point
 from ragtriage.publish.page.markup import NOTHING, Html, join, tag
 from ragtriage.publish.page.parts import (
