@@ -101,7 +101,7 @@ def _metric(
 
 
 def _absent(row: NotObserved, width: int) -> Html:
-    needs = join(["not observed: the input lacks ", ids(row["needs"])])
+    needs = tag("span", "not observed: the input lacks ", ids(row["needs"]), class_="needs")
     name = row_head(breakable(row["metric"]))
     return tag("tr", name, tag("td", needs, colspan=width - 1, class_="absent"), class_="unseen")
 
