@@ -128,6 +128,17 @@ def test_a_step_at_which_nothing_is_known_is_not_observed_and_no_zero(report: Re
     assert re.search(r"answered right +0 +-27 +answer wrong 27", text)
 
 
+def test_what_the_input_lacks_is_said_once(report: Report) -> None:
+    report["not_observed"] = [
+        {"metric": "over_refusal", "needs": ["abstained or answer", "cited_ids"]},
+        {"metric": "answer_match", "needs": ["answer or abstained"]},
+    ]
+    text = terminal.render(report, color=False, width=200)
+    assert "Not observed: 2 metrics; the input lacks abstained or answer, cited_ids\n" in text
+    every = terminal.render(report, color=False, width=200, detail="verbose")
+    assert "Not observed: over_refusal; answer_match\n" in every
+
+
 def test_quiet_is_the_verdict_and_the_failed_gates(report: Report) -> None:
     lines = terminal.render(report, color=False, width=200, detail="quiet").splitlines()
     assert len(lines) == 4

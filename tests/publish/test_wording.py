@@ -228,6 +228,17 @@ def test_abstention_that_nobody_knows_is_no_table(report: Report) -> None:
     assert wording.apart(report) == (wording.metrics(report), [])
 
 
+def test_where_retrieval_alone_was_recorded_more_of_it_is_shown(report: Report) -> None:
+    whole = {row["metric"] for row in wording.mains(report)}
+    assert {"recall", "context_recall", "answer_match"} < whole
+    assert "ndcg" not in whole
+    report["summary"] = [
+        row for row in report["summary"] if row["metric"] not in whole - {"recall"}
+    ]
+    rest = {(row["metric"], row["k"]) for row in wording.mains(report)}
+    assert rest == {("recall", 5), ("precision", 5), ("ndcg", 5), ("reciprocal_rank", None)}
+
+
 def test_slices_show_means_with_their_denominators(report: Report) -> None:
     columns, lines = wording.slices(report)["split"]
     assert columns == ["recall@5", "context_recall", "answer_match"]

@@ -8,15 +8,15 @@ from ragtriage.publish.document import CaseEntry, Report, RunEntry
 
 def notices(report: Report) -> list[str]:
     """A sentence each; none where the numbers leave nothing out."""
-    run = report["run"]
+    run, context = report["run"], _context(report)
     told = [
         wording.set_aside(run),
         f"{wording.count(run['n_not_run'], 'case')} not run: in no mean"
         if run["n_not_run"]
         else "",
         _lucky(run["n_lucky"]),
-        _unlabelled(run),
-        _context(report),
+        _unlabelled(run, followed=context != wording.NOTES["nothing_recorded"]),
+        context,
     ]
     return [notice for notice in told if notice] + labels.notices(report["reviews"])
 
@@ -38,14 +38,15 @@ def _lucky(n: int) -> str:
     return f"{right}: not counted as {passes}"
 
 
-def _unlabelled(run: RunEntry) -> str:
+def _unlabelled(run: RunEntry, *, followed: bool) -> str:
     """Where no answer has a label, what arrived cannot pass: said, or it reads as failure."""
     n = run["n_unlabelled"]
     if not n:
         return ""
     disputed = f", of these disputed: {run['n_disputed']:,}" if run["n_disputed"] else ""
     every = n > 1 and n == run["n_cases"] - run["n_not_run"]
-    rest = f", every one: {wording.NOTES['no_label']}" if every and not disputed else ""
+    said = every and followed and not disputed
+    rest = f", every one: {wording.NOTES['no_label']}" if said else ""
     return f"answers unlabelled: {n:,}{disputed}{rest}"
 
 

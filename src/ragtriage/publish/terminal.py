@@ -12,7 +12,7 @@ from rich.text import Text
 
 from ragtriage.options import Detail
 from ragtriage.publish import case_words, funnel_words, labels, terminal_more, wording
-from ragtriage.publish.document import DisputedRow, Report, StageRow
+from ragtriage.publish.document import DisputedRow, NotObserved, Report, StageRow
 from ragtriage.publish.escape import terminal
 from ragtriage.publish.notices import notices
 from ragtriage.publish.terminal_parts import (
@@ -68,7 +68,7 @@ def _show(console: Console, report: Report, cases: int) -> None:
     _funnel(console, report)
     _stages(console, report)
     _metrics(console, report, every=cases == ALL)
-    _looked_at(console, report)
+    _looked_at(console, report, every=cases == ALL)
     _cases(console, report, cases)
     if cases != ALL:
         console.print(Text(wording.NOTES["limits"], SOFT))
@@ -152,7 +152,8 @@ def _cases(console: Console, report: Report, limit: int) -> None:
 def _metrics(console: Console, report: Report, *, every: bool) -> None:
     """The main metrics or every one, with denominators, and what must be known to read them."""
     lines = wording.metrics(report)
-    main = [line for line in lines if every or wording.is_main(line.row, report["run"])]
+    mains = wording.mains(report)
+    main = [line for line in lines if every or line.row in mains]
     rows = []
     for line in main:
         scored = Text(f"{line.row['n_scored']:,} of {line.row['n_cases']:,}")
@@ -180,18 +181,32 @@ def _metrics(console: Console, report: Report, *, every: bool) -> None:
         console.print(sentence(f"Abstention: {counts}. {wording.NOTES['abstention']}"))
 
 
-def _looked_at(console: Console, report: Report) -> None:
-    """Disputes, findings, rejects and what was not observed, a line each."""
+def _looked_at(console: Console, report: Report, *, every: bool) -> None:
+    """Disputes, findings, rejects and what was not observed, a line each.
+
+    `every`: the metrics that were not observed by name; otherwise what the input lacks for them.
+    """
     reviews = report["reviews"]
     told = {
         "Disputed": [_disputed(row) for row in reviews["disputed"][:CASES]] if reviews else [],
         "Findings": [f"{row['finding']} {row['n']:,}" for row in report["findings"]],
         "Set aside": [f"{rule} {n:,}" for rule, n in report["rejects"].items()],
-        "Not observed": [row["metric"] for row in report["not_observed"]],
+        "Not observed": _not_observed(report["not_observed"], every=every),
     }
     for name, items in told.items():
         if items:
             console.print(Text(f"{name}: ", SOFT).append_text(sentence("; ".join(items))))
+
+
+def _not_observed(rows: list[NotObserved], *, every: bool) -> list[str]:
+    if every or not rows:
+        return [row["metric"] for row in rows]
+    lacking: dict[frozenset[str], str] = {}
+    for need in (need for row in rows for need in row["needs"]):
+        # Alternatives are the same in any order.
+        lacking.setdefault(frozenset(need.split(" or ")), need)
+    told = ", ".join(lacking.values())
+    return [f"{wording.count(len(rows), 'metric')}; the input lacks {told}"]
 
 
 def _disputed(row: DisputedRow) -> str:

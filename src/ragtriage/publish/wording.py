@@ -232,12 +232,17 @@ def main_metrics(contract: str) -> list[str]:
     return [*_WORDS["metrics"]["main"], *_WORDS["metrics"].get(contract, ())]
 
 
-def is_main(row: doc.SummaryRow, run: doc.RunEntry) -> bool:
-    """One of the few metrics shown per slice and in the terminal, at the first cutoff."""
-    return row["metric"] in main_metrics(run["contract"]) and row["k"] in (
-        None,
-        *run["cutoffs"][:1],
-    )
+def mains(report: doc.Report) -> list[doc.SummaryRow]:
+    """The rows of the few metrics shown per slice and in the terminal, at the first cutoff.
+
+    Where nothing but retrieval was recorded, its further metrics are among them.
+    """
+    run = report["run"]
+    names = {*main_metrics(run["contract"])}
+    if not any(row["metric"] in names - {"recall"} for row in report["summary"]):
+        names |= {*_WORDS["metrics"]["retrieval_alone"]}
+    cutoffs = (None, *run["cutoffs"][:1])
+    return [row for row in report["summary"] if row["metric"] in names and row["k"] in cutoffs]
 
 
 def metrics(report: doc.Report) -> list[MetricLine]:
@@ -294,16 +299,16 @@ def abstention(report: doc.Report) -> list[doc.AbstentionRow]:
 
 def slices(report: doc.Report) -> dict[str, tuple[list[str], list[SliceLine]]]:
     """Per slice name: the main metrics it has, and a line per value."""
-    mains = [row for row in report["summary"] if is_main(row, report["run"])]
+    shown = mains(report)
     found: dict[str, dict[str, list[doc.StageRow]]] = {}
     for stage in report["stages"]:
         if stage["slice"] != "all":
             values = found.setdefault(stage["slice"], {})
             values.setdefault(stage["slice_value"], []).append(stage)
-    means = {(row["slice"], row["slice_value"], label(row)): row for row in mains}
+    means = {(row["slice"], row["slice_value"], label(row)): row for row in shown}
     tables = {}
     for name, values in found.items():
-        columns = list(dict.fromkeys(label(row) for row in mains if row["slice"] == name))
+        columns = list(dict.fromkeys(label(row) for row in shown if row["slice"] == name))
         lines = []
         for value, stages in values.items():
             passed = sum(row["n"] for row in stages if row["stage"] == "pass")
