@@ -54,7 +54,7 @@ def test_no_line_is_wider_than_the_terminal(report: Report, hostile: Report, wid
 
 def test_an_ordinary_run_fits_a_screen(ordinary: Report) -> None:
     text = terminal.render(ordinary, color=False, width=100)
-    assert text.count("\n") <= 52
+    assert text.count("\n") <= 53
     assert text.startswith("12 of 40 cases did not pass: 9 retrieval, 3 generation\n")
 
 

@@ -14,6 +14,7 @@ from ragtriage.publish.escape import code, first, prose
 from ragtriage.publish.fitting import COMMENT, Measure, Part, fitted, utf16
 from ragtriage.publish.markdown_parts import bullets, ids, table
 from ragtriage.publish.notices import notices
+from ragtriage.publish.page.first import advice
 from ragtriage.publish.slice_words import most_broken
 
 CASES = 20
@@ -64,6 +65,7 @@ def _head(report: Report) -> list[str]:
         f"# ragtriage: {prose(wording.verdict(report))}",
         f"**{said}.**",
         table(("Verdict", "Gate", "Value>", "Threshold>", "Reason"), rows) if rows else "",
+        f"**Look first:** {prose(told)}" if (told := advice(report)) else "",
         bullets(prose(notice) for notice in notices(report)),
         table(("Run", ""), map(_fact, wording.facts(report))),
     ]

@@ -15,6 +15,7 @@ from ragtriage.publish import case_words, funnel_words, labels, terminal_more, w
 from ragtriage.publish.document import DisputedRow, NotObserved, Report, StageRow
 from ragtriage.publish.escape import terminal
 from ragtriage.publish.notices import notices
+from ragtriage.publish.page.first import advice
 from ragtriage.publish.terminal_parts import (
     BAD,
     GOOD,
@@ -24,6 +25,7 @@ from ragtriage.publish.terminal_parts import (
     captured,
     failed_gates,
     gate_lines,
+    hanging,
     notice,
     print_table,
     sentence,
@@ -125,6 +127,8 @@ def _stages(console: Console, report: Report) -> None:
     run = report["run"]
     ran = f"{run['n_cases'] - run['n_not_run']:,}"
     print_table(console, f"Where the cases broke (share of the {ran} run)", (1, 2), cells)
+    if told := advice(report):
+        hanging(console, Text("Look first: ", HEAD).append_text(sentence(told)))
 
 
 def _cases(console: Console, report: Report, limit: int) -> None:
@@ -175,7 +179,8 @@ def _metrics(console: Console, report: Report, *, every: bool) -> None:
     if abstention := wording.abstention(report):
         counts = "; ".join(
             f"{terminal(row['answerable'], 20)}: {row['answered']:,} answered, "
-            f"{row['abstained']:,} abstained, {row['unknown']:,} unknown"
+            f"{row['abstained']:,} abstained"
+            + (f", {row['unknown']:,} unknown" if row["unknown"] else "")
             for row in abstention
         )
         console.print(sentence(f"Abstention: {counts}. {wording.NOTES['abstention']}"))

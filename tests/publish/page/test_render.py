@@ -14,7 +14,9 @@ from typing import cast
 
 import pytest
 
+from ragtriage.publish import markdown, terminal
 from ragtriage.publish.document import CaseEntry, Report
+from ragtriage.publish.page import first
 from ragtriage.publish.page.render import render
 from ragtriage.publish.template_files import template
 
@@ -342,3 +344,19 @@ def test_what_to_look_at_first_is_what_most_of_its_cases_ask_for(report: Report)
     first = page[page.index('id="first"') : page.index('id="stages"')]
     assert "Label it." in first
     assert "Settle it." not in first
+
+
+def test_the_same_is_advised_everywhere(report: Report) -> None:
+    told = first.advice(report)
+    assert told == "authorization, 3 cases: Look at what authorization did with this case."
+    assert f"Look first: {told}" in terminal.render(report, color=False, width=200)
+    assert f"**Look first:** {told}" in markdown.render(report)
+    assert "Look at what authorization did with this case." in _words(render(report))
+
+
+def test_nothing_is_advised_where_nothing_broke(report: Report) -> None:
+    report["stages"] = [row | {"stage": "pass", "break_point": None} for row in report["stages"]]
+    assert first.advice(report) == ""
+    assert "Look first" not in terminal.render(report, color=False, width=200)
+    report["stages"] = []
+    assert first.advice(report) == ""
