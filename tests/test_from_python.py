@@ -45,6 +45,6 @@ def test_another_kind_of_source_is_named_and_not_shown(source: Any, kind: str, h
 def test_a_run_says_what_broke_and_where_it_lies(tmp_path: Path) -> None:
     frame = pl.DataFrame([RECORD])
     run = ragtriage.evaluate(frame, write=False, run_id="r")
-    assert repr(run) == "<Run r: passed, 1 of 1 case did not pass: 1 unprepared>"
+    assert repr(run) == "<Run r: passed, The only case did not pass: unprepared>"
     written = ragtriage.evaluate(frame, out=tmp_path, run_id="r")
     assert repr(written).endswith(f"unprepared; {tmp_path / 'r'}>")

@@ -23,7 +23,9 @@ def test_the_verdict_says_what_broke(report: Report) -> None:
     [
         (0, 0, 0, "No case was accepted: nothing was measured"),
         (3, 3, 0, "None of 3 cases was run: nothing was measured"),
+        (1, 1, 0, "The only case was not run: nothing was measured"),
         (1, 0, 1, "The only case passed"),
+        (1, 0, 0, "The only case did not pass"),
         (1_200, 0, 1_200, "All 1,200 cases passed"),
         (2, 0, 1, "1 of 2 cases did not pass"),
     ],

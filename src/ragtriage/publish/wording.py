@@ -101,10 +101,15 @@ def verdict(report: doc.Report) -> str:
     if n == 0:
         return "No case was accepted: nothing was measured"
     if run["n_not_run"] == n:
-        return f"None of {count(n, 'case')} was run: nothing was measured"
+        none = "The only case was not" if n == 1 else f"None of {n:,} cases was"
+        return f"{none} run: nothing was measured"
     if run["n_pass"] == n:
         return "The only case passed" if n == 1 else f"All {n:,} cases passed"
-    what = mix(row for row in report["stages"] if row["slice"] == "all")
+    broke = [row for row in report["stages"] if row["slice"] == "all"]
+    what = mix(broke)
+    if n == 1:
+        what = stage_words(broke[0]["stage"]) if broke else ""
+        return "The only case did not pass" + (f": {what}" if what else "")
     broken = f"{n - run['n_pass']:,} of {count(n, 'case')} did not pass"
     return f"{broken}: {what}" if what else broken
 
