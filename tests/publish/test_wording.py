@@ -6,7 +6,7 @@ from types import ModuleType
 
 import pytest
 
-from ragtriage.publish import wording
+from ragtriage.publish import abstention, wording
 from ragtriage.publish.document import Report
 from ragtriage.publish.notices import judged_by, notices
 
@@ -214,7 +214,7 @@ def test_a_mean_stands_beside_its_denominator(report: Report) -> None:
 
 
 def test_metrics_of_abstention_stand_apart(report: Report) -> None:
-    rest, beside = wording.apart(report)
+    rest, beside = abstention.apart(report)
     chosen = [line.label for line in beside]
     assert chosen == ["appropriate_abstention", "answered_unsupported", "over_refusal"]
     assert [*rest, *beside] == sorted(wording.metrics(report), key=lambda line: line in beside)
@@ -224,10 +224,10 @@ def test_abstention_that_nobody_knows_is_no_table(report: Report) -> None:
     none = {"answered": 0, "abstained": 0, "unknown": 0}
     known, other = report["abstention"]
     other |= none
-    assert wording.abstention(report) == [known]
+    assert abstention.answered(report) == [known]
     known |= none | {"unknown": 30}
-    assert wording.abstention(report) == []
-    assert wording.apart(report) == (wording.metrics(report), [])
+    assert abstention.answered(report) == []
+    assert abstention.apart(report) == (wording.metrics(report), [])
 
 
 def test_where_retrieval_alone_was_recorded_more_of_it_is_shown(report: Report) -> None:

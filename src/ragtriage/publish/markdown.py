@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ragtriage.publish import funnel_words, labels, markdown_case, wording
+from ragtriage.publish import abstention, funnel_words, labels, markdown_case, wording
 from ragtriage.publish.document import Report
 from ragtriage.publish.escape import code, first, prose
 from ragtriage.publish.fitting import COMMENT, Measure, Part, fitted, utf16
@@ -136,7 +136,7 @@ def _metric_table(lines: Sequence[wording.MetricLine]) -> str:
 
 
 def _metrics(report: Report) -> list[str]:
-    lines, _ = wording.apart(report)
+    lines, _ = abstention.apart(report)
     note = f"`answer_match` is normalised by {code(report['run']['normalizer'])}."
     matched = any(line.row["metric"] == "answer_match" for line in lines)
     return [
@@ -150,7 +150,7 @@ def _metrics(report: Report) -> list[str]:
 
 
 def _abstention(report: Report) -> list[str]:
-    found = wording.abstention(report)
+    found = abstention.answered(report)
     if not found:
         return []
     rows = [
@@ -160,7 +160,7 @@ def _abstention(report: Report) -> list[str]:
         )
         for row in found
     ]
-    _, lines = wording.apart(report)
+    _, lines = abstention.apart(report)
     head = ("Cases", "Answered>", "Abstained>", "Unknown>")
     return [
         "### Abstention",

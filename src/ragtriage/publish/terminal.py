@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.text import Text
 
 from ragtriage.options import Detail
-from ragtriage.publish import case_words, funnel_words, labels, terminal_more, wording
+from ragtriage.publish import abstention, case_words, funnel_words, labels, terminal_more, wording
 from ragtriage.publish.document import DisputedRow, NotObserved, Report, StageRow
 from ragtriage.publish.escape import terminal
 from ragtriage.publish.notices import notices
@@ -176,12 +176,12 @@ def _metrics(console: Console, report: Report, *, every: bool) -> None:
         console.print(sentence(f"answer_match by {by}. {wording.NOTES['answer_match']}", SOFT))
     if interval:
         console.print(sentence(wording.NOTES["intervals"], SOFT))
-    if abstention := wording.abstention(report):
+    if answered := abstention.answered(report):
         counts = "; ".join(
             f"{terminal(row['answerable'], 20)}: {row['answered']:,} answered, "
             f"{row['abstained']:,} abstained"
             + (f", {row['unknown']:,} unknown" if row["unknown"] else "")
-            for row in abstention
+            for row in answered
         )
         console.print(sentence(f"Abstention: {counts}. {wording.NOTES['abstention']}"))
 

@@ -18,6 +18,7 @@ _WORDS = tomllib.loads(
 )
 BREAK_POINTS: dict[str, str] = _WORDS["break_points"]
 NOTES: dict[str, str] = _WORDS["notes"]
+ABSTENTION: list[str] = _WORDS["metrics"]["abstention"]  # shown beside who answered what
 UNDEFINED = "undefined"
 _NEARLY_0, _NEARLY_1 = 0.0005, 0.9995  # what three decimals would show as 0 or 1
 
@@ -283,23 +284,6 @@ def _metric(row: doc.SummaryRow) -> MetricLine:
         pooled = f"{row['numerator']:,} / {row['denominator']:,} = {number(row['pooled'])}"
     differs = weighted is not None and not math.isclose(weighted, mean or 0, abs_tol=1e-12)
     return MetricLine(label(row), value, pooled, number(weighted) if differs else "", row)
-
-
-def apart(report: doc.Report) -> tuple[list[MetricLine], list[MetricLine]]:
-    """The lines of `metrics`, and those that stand beside the answerable x abstained table."""
-    lines = metrics(report)
-    if not abstention(report):
-        return lines, []
-    beside = [line for line in lines if line.row["metric"] in _WORDS["metrics"]["abstention"]]
-    return [line for line in lines if line not in beside], beside
-
-
-def abstention(report: doc.Report) -> list[doc.AbstentionRow]:
-    """The answerable x abstained table without rows of no case; none where nothing is known."""
-    rows = report["abstention"] or []
-    if not any(row["answered"] or row["abstained"] for row in rows):
-        return []
-    return [row for row in rows if row["answered"] or row["abstained"] or row["unknown"]]
 
 
 def slices(report: doc.Report) -> dict[str, tuple[list[str], list[SliceLine]]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ragtriage.metrics import REGISTRY
-from ragtriage.publish import wording
+from ragtriage.publish import abstention, wording
 from ragtriage.publish.document import AbstentionRow, NotObserved, Report
 from ragtriage.publish.page.markup import NOTHING, Html, join, tag
 from ragtriage.publish.page.parts import (
@@ -30,7 +30,7 @@ _MANY = 10
 
 def metrics(report: Report) -> Html:
     """Every metric over all cases, then those that were not observed, then abstention."""
-    lines, apart = wording.apart(report)
+    lines, apart = abstention.apart(report)
     return section(
         "metrics",
         "Metrics",
@@ -107,7 +107,7 @@ def _absent(row: NotObserved, width: int) -> Html:
 
 
 def _abstention(report: Report, lines: Sequence[wording.MetricLine]) -> Html:
-    rows = wording.abstention(report)
+    rows = abstention.answered(report)
     if not rows:
         return NOTHING
     return join(
