@@ -11,6 +11,7 @@ from ragtriage.metrics import columns_for
 from ragtriage.publish.escape import visible
 from ragtriage.read.presets import preset as known_preset
 from ragtriage.read.presets.base import CASES, RECORDS, TRACE
+from ragtriage.read.presets.texts import TEXT_KEYS
 from ragtriage.read.trial import (
     A_CORPUS,
     RECORDS_PRESET,
@@ -29,16 +30,6 @@ _NO_ID = (
 _LABELS = {"required_ids", "required_groups", "grades"}
 _OF_CASES = {*_LABELS, "expected_answers", "answerable", "required_claims"}
 _OF_RUN = {"retrieved_ids", "context_ids", "cited_ids", "answer", "abstained", "claims", "error"}
-
-# Keys of several tools that hold texts where IDs are needed.
-_TEXTS = {
-    "contexts",
-    "context",
-    "retrieved_contexts",
-    "reference_contexts",
-    "retrieval_context",
-    "retrievalContext",
-}
 
 # What a stage needs: any of the first, and any of the second where there is one.
 _STAGES: tuple[tuple[str, set[str], set[str]], ...] = (
@@ -194,7 +185,7 @@ def _lines(found: Inspection) -> Iterator[str]:
     yield f"observed    {', '.join(found.fields)}"
     if found.dropped:
         yield f"dropped     {', '.join(found.dropped)}"
-    if texts := sorted(_TEXTS & set(found.dropped)):
+    if texts := sorted(TEXT_KEYS & set(found.dropped)):
         yield f"texts       {', '.join(texts)}: no IDs; --text-ids CORPUS finds them"
     if found.systems:
         yield f"systems     {', '.join(found.systems)} (one run each, or --system NAME)"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ragtriage.read.input import Input
+from ragtriage.read.presets.texts import TEXT_KEYS
 from ragtriage.request import EvaluateRequest
 from ragtriage.without_text import names_without_text
 
@@ -16,9 +17,18 @@ def input_notes(given: Input, request: EvaluateRequest) -> list[str]:
     fields = {name: n for name, n in dropped.items() if name not in beside}
     presets = ", ".join(dict.fromkeys(presets_by_role(given, request).values()))
     notes += unknown_fields(fields, f"--from {presets}" if presets else "--extra ignore")
+    notes += _texts_without_ids(fields, given.fields) if presets and not request.text_ids else []
     if request.system is not None:
         notes.append(f"system: {request.system}")
     return notes + given.notes
+
+
+def _texts_without_ids(dropped: dict[str, int], fields: set[str]) -> list[str]:
+    """Passages given as texts alone cannot be compared; which option helps."""
+    texts = sorted(TEXT_KEYS & dropped.keys())
+    if not texts or {"required_ids", "retrieved_ids"} <= fields:
+        return []
+    return [f"texts without IDs ({', '.join(texts)}): --text-ids CORPUS finds them"]
 
 
 def told_dropped(given: Input, request: EvaluateRequest) -> dict[str, int]:

@@ -7,6 +7,16 @@ from typing import Any
 from ragtriage.read.presets.base import UnmappableError
 from ragtriage.read.presets.values import shown
 
+# Keys of several tools that hold texts where IDs are needed.
+TEXT_KEYS = {
+    "contexts",
+    "context",
+    "retrieved_contexts",
+    "reference_contexts",
+    "retrieval_context",
+    "retrievalContext",
+}
+
 
 class TextIds:
     """Which ID a text has; texts that two IDs share have none."""
