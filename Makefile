@@ -3,10 +3,11 @@ UV := $(shell command -v uv 2>/dev/null || echo .uv/bin/uv)
 RUN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: demo test thorough lint end-to-end bench lock clean help
+.PHONY: demo dashboard test thorough lint end-to-end bench lock clean help
 
 help:
 	@echo "make demo        evaluate the shipped handbook run and name the report to open"
+	@echo "make dashboard   browse the runs in reports/, case by case"
 	@echo "make test        run the tests (under two minutes)"
 	@echo "make thorough    the slower ones: whole runs in shards, in pieces, in one pass and in two"
 	@echo "make lint        format, lint, types, import rules"
@@ -16,6 +17,10 @@ help:
 demo: $(READY)
 	@$(RUN)/ragtriage evaluate --cases data/handbook/cases.jsonl --trace data/handbook/run-a.jsonl \
 	  --corpus data/handbook/corpus.jsonl --about data/handbook/about-a.toml --k 5 --format table
+
+dashboard: $(READY)
+	@$(UV) sync --frozen --quiet --extra dashboard
+	@$(RUN)/ragtriage dashboard reports
 
 test: $(READY)
 	@$(RUN)/pytest -q -n auto

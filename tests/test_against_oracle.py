@@ -68,6 +68,14 @@ NEEDS: dict[str, tuple[set[str], ...]] = {
 }
 
 
+def test_every_metric_is_computed_a_second_time() -> None:
+    """A new one is first in the oracle's `PLAIN` or `AT_K`, a ratio in `RATIOS`; then here."""
+    declared = {name: each for name, each in REGISTRY.items() if name not in CLAIMS}
+    assert {*oracle.PLAIN, *oracle.AT_K} == declared.keys()
+    assert {*oracle.RATIOS} == {name for name, each in declared.items() if each.kind == "ratio"}
+    assert declared.keys() <= NEEDS.keys()
+
+
 def drawn(strategy: st.SearchStrategy[Any], number: int) -> Any:
     """What the strategy gives for this number: the first example that is not the simplest."""
     examples = []

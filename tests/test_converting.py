@@ -19,6 +19,27 @@ def test_what_is_left_behind_is_said(cli: Command, written: Writer, tmp_path: Pa
     assert "unknown fields set aside (--from ragas): theirs (1)" in shown.err
 
 
+@pytest.mark.parametrize("command", ["convert", "evaluate"])
+def test_texts_without_ids_are_said_with_the_option_that_helps(
+    cli: Command, written: Writer, tmp_path: Path, command: str
+) -> None:
+    texts = {"user_input": "A?", "retrieved_contexts": ["T"], "response": "yes"}
+    ids = texts | {"retrieved_context_ids": ["t"], "reference_context_ids": ["t"]}
+    corpus = written(jsonl({"evidence_id": "t", "text": "T"}), "corpus.jsonl")
+    hint = "texts without IDs (retrieved_contexts): --text-ids CORPUS finds them"
+    told = {}
+    for name, record, more in (
+        ("texts", texts, ()),
+        ("ids", ids, ()),
+        ("found", texts, ("--text-ids", corpus)),
+    ):
+        path = written(jsonl(record), f"{name}.jsonl")
+        shown = cli(command, path, "--from", "ragas", *more, "--out", tmp_path / name)
+        assert shown.code == 0, shown.err
+        told[name] = hint in shown.err
+    assert told == {"texts": True, "ids": False, "found": False}
+
+
 def test_other_systems_left_out_are_said(cli: Command, written: Writer, tmp_path: Path) -> None:
     rows = [
         {"vars": {"query": "A?"}, "provider": name, "response": {"output": ["a"]}}

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from ragtriage.errors import UsageError
-from ragtriage.gates import check_observed, judge, parse_gate, threshold_gates
+from ragtriage.gates import check_observed, counted, judge, parse_gate, threshold_gates
 from ragtriage.summary import STAGES_SCHEMA, SUMMARY_SCHEMA
 
 SLICES = ("all", "split", "tag", "answerable", "group")
@@ -149,3 +149,13 @@ def test_a_failed_gate_over_nothing_says_so() -> None:
     (verdict,) = judge([parse_gate("ndcg@5 >= 0", SLICES)], SUMMARY, STAGES, FINDINGS, RUN)
     assert verdict.value is None
     assert "nothing measured never passes" in verdict.reason
+
+
+@pytest.mark.parametrize(
+    ("n", "told"), [(0, "0 cases"), (1, "1 case"), (1_234_567, "1,234,567 cases")]
+)
+def test_cases_are_counted_to_the_last(n: int, told: str) -> None:
+    assert counted(n) == told
+    whole = pl.DataFrame([summary_row(n_cases=n, n_scored=n)], schema=SUMMARY_SCHEMA)
+    (verdict,) = judge([parse_gate("n.recall@5 >= 0", SLICES)], whole, STAGES, FINDINGS, RUN)
+    assert f"({n:,} of {told} scored)" in verdict.reason

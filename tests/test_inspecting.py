@@ -138,6 +138,44 @@ def test_empty_lists_are_no_lists_of_ids(cli: Command, written: Writer) -> None:
     assert found["suggestions"] == {"their_query": "question"}
 
 
+BARS = """id,question,expected_chunks,retrieved_chunks,answer,expected_answer,correct,team
+1,"A, or B?",007|008,007 | 009,yes,yes,TRUE,north
+2,C?,010,011,no,yes,false,south
+"""
+
+
+def test_a_home_grown_table_is_guessed_whole_and_its_command_works(
+    cli: Command, written: Writer
+) -> None:
+    """One name nearly ours is no reason to know nothing; bars stand between IDs."""
+    found = _inspected(cli, written(BARS.encode(), "golden.csv"))
+    assert found["suggestions"] == {
+        "expected_chunks": "required_ids",
+        "retrieved_chunks": "retrieved_ids",
+        "correct": "answer_correct",
+    }
+    assert found["dropped"] == {"team": 2}
+    assert found["command"].endswith(" --list-separator '|'")
+    shown = cli(*shlex.split(found["command"])[1:], "--no-write", "--format", "json")
+    assert [case["missing"] for case in json.loads(shown.out)["cases"]] == [["008"], ["010"]]
+
+
+NO_LISTS: list[tuple[str, Record]] = [
+    ("a word", {"correct": "TRUE, or so", "results": "pass", "question": "A?"}),
+    ("a sentence", {"passages": "Doors, windows and gates; all shut.", "question": "A?"}),
+    ("an ID of no list", {"gold_chunks": "a", "question": "A?"}),
+]
+
+
+@pytest.mark.parametrize(("_what", "record"), NO_LISTS)
+def test_what_is_no_list_of_ids_is_no_guess(
+    cli: Command, written: Writer, _what: str, record: Record
+) -> None:
+    found = _inspected(cli, written(jsonl(record)))
+    assert found["suggestions"] == {}
+    assert "--list-separator" not in found["command"]
+
+
 def _inspected(cli: Command, path: Path) -> Any:
     return json.loads(cli("inspect", path, "--format", "json").out)
 

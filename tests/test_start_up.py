@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-import ragtriage
 from tests.support import HANDBOOK
 
 HEAVY = {

@@ -38,9 +38,16 @@ class InputError(RagtriageError):
 
 
 class InvalidRowsError(InputError):
-    """Rows broke the rules; `messages` holds the first of them, `total` counts all."""
+    """Rows broke the rules: `messages` holds the first, `total` counts all; `advice` ends them."""
 
-    def __init__(self, messages: list[str], total: int, where: str | None, note: str = "") -> None:
+    def __init__(
+        self,
+        messages: list[str],
+        total: int,
+        where: str | None,
+        note: str = "",
+        advice: str = "",
+    ) -> None:
         self.messages = messages
         self.total = total
         self.where = where
@@ -50,6 +57,8 @@ class InvalidRowsError(InputError):
         lines.append(note or f"{total:,} {'error' if total == 1 else 'errors'}; nothing evaluated")
         if where:
             lines.append(f"all of them: {where}")
+        if advice:
+            lines.append(advice)
         super().__init__("\n".join(lines))
 
 

@@ -8,6 +8,7 @@ from datetime import datetime
 import polars as pl
 
 from ragtriage.admission import Admission
+from ragtriage.advice import advice
 from ragtriage.decision import decide
 from ragtriage.errors import InputError, InvalidRowsError, UsageError
 from ragtriage.folding import Fold, Progress
@@ -122,7 +123,7 @@ class Evaluation:
             note = f"{total:,} {'error' if total == 1 else 'errors'}"
             if total > len(self._tally.messages):
                 note += "; evaluate writes every one to rejects/"
-            raise InvalidRowsError(self._tally.messages, total, None, note)
+            raise self._invalid(None, note)
         if not accepted:
             raise InputError(f"{admission.names()}: no case in it")
         return self._tally.totals
@@ -146,13 +147,16 @@ class Evaluation:
             )
             self._folder.publish()
             where = str(self._folder.path / "rejects")
-        total = self._tally.n_refused
         note = (
             ""
             if refused
             else f"all {self._tally.totals.set_aside:,} records were set aside; no case left"
         )
-        raise InvalidRowsError(self._tally.messages, total, where, note)
+        raise self._invalid(where, note)
+
+    def _invalid(self, where: str | None, note: str) -> InvalidRowsError:
+        next_step = advice(self._request, self._tally.rules, self._tally.totals.accepted)
+        return InvalidRowsError(self._tally.messages, self._tally.n_refused, where, note, next_step)
 
     def _outcome(self, given: Input, summary: Summary, started: datetime) -> Outcome:
         table, stages = summary.table(), summary.stages()

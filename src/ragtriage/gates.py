@@ -203,7 +203,7 @@ def _value(
 def _metric_value(gate: Gate, row: dict[str, float | None]) -> tuple[float | None, str]:
     cases = row["n_cases"] or 0
     scored = row["n_scored"] or 0
-    basis = f"{scored:g} of {row['n_cases']:g} cases scored"
+    basis = f"{scored:,.0f} of {counted(cases)} scored"
     if gate.prefix == "n":
         return float(scored), basis
     if gate.prefix == "scored":
@@ -212,6 +212,11 @@ def _metric_value(gate: Gate, row: dict[str, float | None]) -> tuple[float | Non
         return row["weighted_mean"], basis
     kind = REGISTRY[gate.name].kind
     return (row["sum"] if kind == "count" else row["mean"]), basis
+
+
+def counted(n: float) -> str:
+    """`1 case`, `1,200 cases`."""
+    return f"{n:,.0f} case{'' if n == 1 else 's'}"
 
 
 def _stage_share(
@@ -228,7 +233,7 @@ def _stage_share(
     if gate.name == "not_run":
         n = int(rows["n"].sum())
         return n / (n_run + n), "share of all cases"
-    return float(rows["share"].fill_null(0.0).sum()), f"of {n_run:,} cases run"
+    return float(rows["share"].fill_null(0.0).sum()), f"of {counted(n_run)} run"
 
 
 def _filter(text: str, found: str | None, slices: tuple[str, ...]) -> tuple[str, str]:

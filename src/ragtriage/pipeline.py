@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
@@ -41,9 +42,30 @@ def evaluate(source: Any, **options: Any) -> Run:
         source = source.collect()
     frame = source if isinstance(source, pl.DataFrame) else None
     if frame is None and source is not None:
-        options["inputs"] = source
+        options["inputs"] = _paths(source)
     request = build_request(python_options(options))
     return run_request(request, frame=frame, keep_frames=not request.write)
+
+
+def _paths(source: Any) -> list[Any]:
+    """One path or several.
+
+    Raises:
+        UsageError: it is something else, which is not shown, for it may hold anything.
+    """
+    several = isinstance(source, Iterable) and not isinstance(source, str | PathLike | Mapping)
+    given = list(source) if several else [source]
+    other = next((item for item in given if not isinstance(item, str | PathLike)), None)
+    if hasattr(source, "__dataframe__"):
+        hint = "polars.from_dataframe makes one of it"
+    elif other is None:
+        return given
+    else:
+        hint = "polars.DataFrame(records) makes one of records"
+    kind = type(source).__name__ + (
+        "" if other in (None, source) else f" of {type(other).__name__}"
+    )
+    raise UsageError(f"source: expected a path, several, or a polars frame, got {kind}; {hint}")
 
 
 _LISTS = (
@@ -120,7 +142,7 @@ def evaluate_systems(source: Any, **options: Any) -> dict[str, Run]:
         InputError: the input is refused.
     """
     if source is not None:
-        options["inputs"] = source
+        options["inputs"] = _paths(source)
     request = build_request(python_options(options))
     runs = run_systems(request, keep_frames=not request.write)
     return {run.system or "": run for run in runs}

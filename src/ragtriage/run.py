@@ -50,7 +50,8 @@ class Run:
     def __repr__(self) -> str:
         """One line: the run, its verdict and where it lies."""
         verdict = "passed" if self.passed else "failed"
-        return f"<Run {self.run_id}: {verdict}, {wording.verdict(self.report)}; {self.path}>"
+        where = f"; {self.path}" if self.path else ""
+        return f"<Run {self.run_id}: {verdict}, {wording.verdict(self.report)}{where}>"
 
     @classmethod
     def of(

@@ -115,7 +115,7 @@ def test_the_ci_section_tells_the_truth(checkout: Path, tmp_path: Path) -> None:
     shown = next(text for language, text in BLOCK.findall(section) if language == "text")
     done = sh(checkout, "rm -rf reports/ci; " + gate + explain, tmp_path)
     assert done.returncode == 0, done.stderr
-    assert '<testsuite id="0" package="ragtriage"' in (checkout / "junit.xml").read_text("utf-8")
+    assert '<testsuite id="0" package="ragtriage"' in (checkout / "my-junit.xml").read_text("utf-8")
     for piece in filter(None, shown.split("…\n")):
         assert piece in done.stdout, piece
 

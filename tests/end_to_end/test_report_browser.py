@@ -174,6 +174,29 @@ def test_on_a_phone_gates_and_lost_steps_are_read_without_scrolling(page: Page) 
     assert page.run(f"{parts}[1].left >= {parts}[2].right")
 
 
+RIGHTMOST = (
+    "Math.max(...[...document.querySelectorAll('{}')].map(e => e.getBoundingClientRect().right))"
+)
+
+
+def test_on_a_phone_what_is_not_observed_is_read_without_scrolling(page: Page) -> None:
+    page.resize(390, 844)
+    assert 0 < page.run(RIGHTMOST.format(".needs")) <= 390
+
+
+def test_on_a_phone_why_a_comparison_failed_is_read_without_scrolling(
+    chromium: Page, report: Path, tmp_path: Path
+) -> None:
+    base = report.parent
+    made = ragtriage.compare(
+        base, base, out=str(tmp_path), max_regressions=0, gate=["delta.recall@5 >= 0.01"]
+    )
+    assert made.path is not None
+    chromium.resize(390, 844)
+    chromium.open((made.path / "report.html").as_uri())
+    assert 0 < chromium.run(RIGHTMOST.format(".of-gates td.sentence")) <= 390
+
+
 def test_long_names_and_many_metrics_make_no_table_scroll_on_a_desk(
     chromium: Page, tmp_path: Path
 ) -> None:

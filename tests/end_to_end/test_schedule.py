@@ -60,8 +60,8 @@ def shell(line: str, folder: Path, environment: dict[str, str]) -> subprocess.Co
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
-    """The six commands of the README; only the port is another."""
-    server, export, pool, deploy, worker, run = COMMANDS
+    """The seven commands of the README; only the port is another."""
+    server, export, wait, pool, deploy, worker, run = COMMANDS
     assert (server, worker[-2:]) == ("prefect server start &", " &")
     assert export == "export PREFECT_API_URL=http://127.0.0.1:4200/api"
     folder = tmp_path_factory.mktemp("checkout")
@@ -72,7 +72,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
         tools = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
         paths = os.pathsep.join(path for path in sys.path if path)
         environment = {"PATH": tools, "PYTHONPATH": paths, "LC_ALL": "C.UTF-8", **settings}
-        for line in (pool, deploy):
+        for line in (wait, pool, deploy):
             done = shell(line, folder, environment)
             assert done.returncode == 0, done.stdout + done.stderr
         command = worker.removesuffix(" &").split()

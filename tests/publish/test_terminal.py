@@ -54,7 +54,7 @@ def test_no_line_is_wider_than_the_terminal(report: Report, hostile: Report, wid
 
 def test_an_ordinary_run_fits_a_screen(ordinary: Report) -> None:
     text = terminal.render(ordinary, color=False, width=100)
-    assert text.count("\n") <= 52
+    assert text.count("\n") <= 53
     assert text.startswith("12 of 40 cases did not pass: 9 retrieval, 3 generation\n")
 
 
@@ -125,7 +125,18 @@ def test_a_step_at_which_nothing_is_known_is_not_observed_and_no_zero(report: Re
     assert re.search(r"answered right +not observed +27 not known", text)
     report["funnel"][-1] |= {"lost": 27, "lost_by": {"wrong-answer": 27}, "unknown": 0}
     text = terminal.render(report, color=False, width=100)
-    assert re.search(r"answered right +0 +-27", text)
+    assert re.search(r"answered right +0 +-27 +answer wrong 27", text)
+
+
+def test_what_the_input_lacks_is_said_once(report: Report) -> None:
+    report["not_observed"] = [
+        {"metric": "over_refusal", "needs": ["abstained or answer", "cited_ids"]},
+        {"metric": "answer_match", "needs": ["answer or abstained"]},
+    ]
+    text = terminal.render(report, color=False, width=200)
+    assert "Not observed: 2 metrics; the input lacks abstained or answer, cited_ids\n" in text
+    every = terminal.render(report, color=False, width=200, detail="verbose")
+    assert "Not observed: over_refusal; answer_match\n" in every
 
 
 def test_quiet_is_the_verdict_and_the_failed_gates(report: Report) -> None:

@@ -6,8 +6,9 @@ from types import ModuleType
 
 import pytest
 
-from ragtriage.publish import wording
+from ragtriage.publish import abstention, wording
 from ragtriage.publish.document import Report
+from ragtriage.publish.notices import judged_by, notices
 
 
 def test_the_verdict_says_what_broke(report: Report) -> None:
@@ -22,7 +23,9 @@ def test_the_verdict_says_what_broke(report: Report) -> None:
     [
         (0, 0, 0, "No case was accepted: nothing was measured"),
         (3, 3, 0, "None of 3 cases was run: nothing was measured"),
+        (1, 1, 0, "The only case was not run: nothing was measured"),
         (1, 0, 1, "The only case passed"),
+        (1, 0, 0, "The only case did not pass"),
         (1_200, 0, 1_200, "All 1,200 cases passed"),
         (2, 0, 1, "1 of 2 cases did not pass"),
     ],
@@ -45,7 +48,7 @@ def test_failed_gates_come_first(report: Report) -> None:
 
 
 def test_notices_say_what_the_numbers_leave_out(report: Report) -> None:
-    assert wording.notices(report) == [
+    assert notices(report) == [
         "3 lines set aside in rejects/: not in these numbers",
         "1 case not run: in no mean",
         "1 answer was right although required evidence was missing: not counted as a pass",
@@ -53,14 +56,53 @@ def test_notices_say_what_the_numbers_leave_out(report: Report) -> None:
         "context observed on 36 of 39 cases: elsewhere what was retrieved stands for it",
     ]
     report["run"]["n_lucky"] = 2
-    assert wording.notices(report)[2] == (
+    assert notices(report)[2] == (
         "2 answers were right although required evidence was missing: not counted as passes"
     )
 
 
+@pytest.mark.parametrize(
+    ("seen", "needs", "expected"),
+    [
+        (0, [], "context not observed: what was retrieved stands for it"),
+        (0, ["cited_ids"], "context not observed: what was retrieved stands for it"),
+        (
+            0,
+            ["retrieved_ids"],
+            "neither context nor retrieval is recorded: no evidence can be followed",
+        ),
+        (5, ["retrieved_ids"], "context observed on 5 of 39 cases: "),
+    ],
+)
+def test_what_stands_for_the_context_is_what_there_is(
+    report: Report, seen: int, needs: list[str], expected: str
+) -> None:
+    report["run"]["context_observed"] = seen
+    report["not_observed"] = [{"metric": "recall", "needs": needs}]
+    assert notices(report)[-1].startswith(expected)
+
+
+def test_where_no_answer_is_labelled_unprepared_is_said_to_be_no_failure(report: Report) -> None:
+    report["run"] |= {"n_unlabelled": 38, "n_disputed": 0}
+    assert notices(report)[3] == (
+        "answers unlabelled: 38, every one: a case whose evidence arrived is unprepared, not wrong"
+    )
+    report["run"]["n_unlabelled"] = 37
+    assert notices(report)[3] == "answers unlabelled: 37"
+
+
+def test_a_case_is_judged_by_what_was_recorded_of_it(report: Report) -> None:
+    case = report["cases"][0] | {"context_observed": True}
+    assert judged_by(case) == ""
+    case |= {"context_observed": False, "retrieved_ids": ["a"]}
+    assert judged_by(case) == "not recorded: judged by what was retrieved"
+    case["retrieved_ids"] = None
+    assert judged_by(case) == "not recorded, nor was what was retrieved"
+
+
 def test_a_clean_run_has_no_notice(ordinary: Report) -> None:
     ordinary["run"]["lines"]["set_aside"] = 0
-    assert wording.notices(ordinary) == []
+    assert notices(ordinary) == []
     assert wording.set_aside(ordinary["run"]) == ""
 
 
@@ -169,8 +211,34 @@ def test_a_mean_stands_beside_its_denominator(report: Report) -> None:
     assert lines["required_claim_coverage"].value == "undefined"
     assert lines["ndcg@5"].weighted == "0.731"
     assert lines["recall@5"].weighted == ""
-    chosen = [line.label for line in wording.abstention(lines.values())]
+
+
+def test_metrics_of_abstention_stand_apart(report: Report) -> None:
+    rest, beside = abstention.apart(report)
+    chosen = [line.label for line in beside]
     assert chosen == ["appropriate_abstention", "answered_unsupported", "over_refusal"]
+    assert [*rest, *beside] == sorted(wording.metrics(report), key=lambda line: line in beside)
+
+
+def test_abstention_that_nobody_knows_is_no_table(report: Report) -> None:
+    none = {"answered": 0, "abstained": 0, "unknown": 0}
+    known, other = report["abstention"]
+    other |= none
+    assert abstention.answered(report) == [known]
+    known |= none | {"unknown": 30}
+    assert abstention.answered(report) == []
+    assert abstention.apart(report) == (wording.metrics(report), [])
+
+
+def test_where_retrieval_alone_was_recorded_more_of_it_is_shown(report: Report) -> None:
+    whole = {row["metric"] for row in wording.mains(report)}
+    assert {"recall", "context_recall", "answer_match"} < whole
+    assert "ndcg" not in whole
+    report["summary"] = [
+        row for row in report["summary"] if row["metric"] not in whole - {"recall"}
+    ]
+    rest = {(row["metric"], row["k"]) for row in wording.mains(report)}
+    assert rest == {("recall", 5), ("precision", 5), ("ndcg", 5), ("reciprocal_rank", None)}
 
 
 def test_slices_show_means_with_their_denominators(report: Report) -> None:

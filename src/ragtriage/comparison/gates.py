@@ -10,7 +10,15 @@ import polars as pl
 
 from ragtriage.comparison.slices import Cells
 from ragtriage.errors import UsageError
-from ragtriage.gates import TWO_RUNS, Gate, Verdict, check_observed, parse_gate, verdict
+from ragtriage.gates import (
+    TWO_RUNS,
+    Gate,
+    Verdict,
+    check_observed,
+    counted,
+    parse_gate,
+    verdict,
+)
 from ragtriage.metrics.registry import REGISTRY
 
 
@@ -75,11 +83,10 @@ def _delta(gate: Gate, deltas: pl.DataFrame) -> tuple[float | None, str]:
     if rows.is_empty():
         return None, f"no case in both runs has {gate.slice}={gate.slice_value}"
     row = rows.row(0, named=True)
-    cases = "case" if row["n_paired"] == 1 else "cases"
-    counted = f"{row['n_paired']:,} {cases} scored in both"
+    basis = f"{counted(row['n_paired'])} scored in both"
     if REGISTRY[gate.name].better != "neither":
-        counted += f", {row['better']:,} better, {row['worse']:,} worse"
-    return row["delta"], counted
+        basis += f", {row['better']:,} better, {row['worse']:,} worse"
+    return row["delta"], basis
 
 
 def _newly(

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ragtriage.publish import funnel_words, labels, markdown_case, wording
+from ragtriage.publish import abstention, funnel_words, labels, markdown_case, wording
 from ragtriage.publish.document import Report
 from ragtriage.publish.escape import code, first, prose
 from ragtriage.publish.fitting import COMMENT, Measure, Part, fitted, utf16
 from ragtriage.publish.markdown_parts import bullets, ids, table
+from ragtriage.publish.notices import notices
+from ragtriage.publish.page.first import advice
 from ragtriage.publish.slice_words import most_broken
 
 CASES = 20
@@ -63,9 +65,16 @@ def _head(report: Report) -> list[str]:
         f"# ragtriage: {prose(wording.verdict(report))}",
         f"**{said}.**",
         table(("Verdict", "Gate", "Value>", "Threshold>", "Reason"), rows) if rows else "",
-        bullets(prose(notice) for notice in wording.notices(report)),
-        table(("Run", ""), [(prose(name), prose(text)) for name, text in wording.facts(report)]),
+        f"**Look first:** {prose(told)}" if (told := advice(report)) else "",
+        bullets(prose(notice) for notice in notices(report)),
+        table(("Run", ""), map(_fact, wording.facts(report))),
     ]
+
+
+def _fact(fact: tuple[str, str]) -> tuple[str, str]:
+    """A row; a value that begins with its name stands alone."""
+    name, text = fact
+    return (prose(text), "") if text.startswith(f"{name} ") else (prose(name), prose(text))
 
 
 def _funnel(report: Report) -> list[str]:
@@ -127,7 +136,7 @@ def _metric_table(lines: Sequence[wording.MetricLine]) -> str:
 
 
 def _metrics(report: Report) -> list[str]:
-    lines = wording.metrics(report)
+    lines, _ = abstention.apart(report)
     note = f"`answer_match` is normalised by {code(report['run']['normalizer'])}."
     matched = any(line.row["metric"] == "answer_match" for line in lines)
     return [
@@ -141,16 +150,17 @@ def _metrics(report: Report) -> list[str]:
 
 
 def _abstention(report: Report) -> list[str]:
-    if not report["abstention"]:
+    found = abstention.answered(report)
+    if not found:
         return []
     rows = [
         (
             prose(row["answerable"]),
             *(f"{row[key]:,}" for key in ("answered", "abstained", "unknown")),
         )
-        for row in report["abstention"]
+        for row in found
     ]
-    lines = wording.abstention(wording.metrics(report))
+    _, lines = abstention.apart(report)
     head = ("Cases", "Answered>", "Abstained>", "Unknown>")
     return [
         "### Abstention",

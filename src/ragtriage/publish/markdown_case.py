@@ -6,6 +6,7 @@ from ragtriage.publish import wording
 from ragtriage.publish.document import CaseEntry, EvidenceRow
 from ragtriage.publish.escape import code, first, prose
 from ragtriage.publish.markdown_parts import bullets, ids
+from ragtriage.publish.notices import judged_by
 
 REQUIREMENTS = 10
 
@@ -36,7 +37,7 @@ def block(n: int, case: CaseEntry, k: int, *, no_text: bool) -> str:
             f"Near miss: required {code(pair['required'])}, retrieved {code(pair['retrieved'])}"
             for pair in case["near_misses"] or []
         ),
-        "" if case["context_observed"] else "Context not recorded: judged by what was retrieved",
+        f"Context {judged}" if (judged := judged_by(case)) else "",
         f"Recorded in {code(case['source_file'])}, line {case['line']:,}",
     ]
     stage = prose(wording.stage_words(case["stage"]))

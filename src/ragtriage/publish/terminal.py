@@ -11,9 +11,11 @@ from rich.console import Console
 from rich.text import Text
 
 from ragtriage.options import Detail
-from ragtriage.publish import case_words, funnel_words, labels, terminal_more, wording
-from ragtriage.publish.document import DisputedRow, Report, StageRow
+from ragtriage.publish import abstention, case_words, funnel_words, labels, terminal_more, wording
+from ragtriage.publish.document import DisputedRow, NotObserved, Report, StageRow
 from ragtriage.publish.escape import terminal
+from ragtriage.publish.notices import notices
+from ragtriage.publish.page.first import advice
 from ragtriage.publish.terminal_parts import (
     BAD,
     GOOD,
@@ -23,6 +25,7 @@ from ragtriage.publish.terminal_parts import (
     captured,
     failed_gates,
     gate_lines,
+    hanging,
     notice,
     print_table,
     sentence,
@@ -67,7 +70,7 @@ def _show(console: Console, report: Report, cases: int) -> None:
     _funnel(console, report)
     _stages(console, report)
     _metrics(console, report, every=cases == ALL)
-    _looked_at(console, report)
+    _looked_at(console, report, every=cases == ALL)
     _cases(console, report, cases)
     if cases != ALL:
         console.print(Text(wording.NOTES["limits"], SOFT))
@@ -81,7 +84,7 @@ def _verdict(console: Console, report: Report) -> None:
 def _head(console: Console, report: Report) -> None:
     _verdict(console, report)
     gate_lines(console, report["gates"])
-    for told in wording.notices(report):
+    for told in notices(report):
         notice(console, told)
     facts = Text()
     for name, value in wording.facts(report):
@@ -124,6 +127,8 @@ def _stages(console: Console, report: Report) -> None:
     run = report["run"]
     ran = f"{run['n_cases'] - run['n_not_run']:,}"
     print_table(console, f"Where the cases broke (share of the {ran} run)", (1, 2), cells)
+    if told := advice(report):
+        hanging(console, Text("Look first: ", HEAD).append_text(sentence(told)))
 
 
 def _cases(console: Console, report: Report, limit: int) -> None:
@@ -151,7 +156,8 @@ def _cases(console: Console, report: Report, limit: int) -> None:
 def _metrics(console: Console, report: Report, *, every: bool) -> None:
     """The main metrics or every one, with denominators, and what must be known to read them."""
     lines = wording.metrics(report)
-    main = [line for line in lines if every or wording.is_main(line.row, report["run"])]
+    mains = wording.mains(report)
+    main = [line for line in lines if every or line.row in mains]
     rows = []
     for line in main:
         scored = Text(f"{line.row['n_scored']:,} of {line.row['n_cases']:,}")
@@ -170,27 +176,42 @@ def _metrics(console: Console, report: Report, *, every: bool) -> None:
         console.print(sentence(f"answer_match by {by}. {wording.NOTES['answer_match']}", SOFT))
     if interval:
         console.print(sentence(wording.NOTES["intervals"], SOFT))
-    if report["abstention"]:
+    if answered := abstention.answered(report):
         counts = "; ".join(
             f"{terminal(row['answerable'], 20)}: {row['answered']:,} answered, "
-            f"{row['abstained']:,} abstained, {row['unknown']:,} unknown"
-            for row in report["abstention"]
+            f"{row['abstained']:,} abstained"
+            + (f", {row['unknown']:,} unknown" if row["unknown"] else "")
+            for row in answered
         )
         console.print(sentence(f"Abstention: {counts}. {wording.NOTES['abstention']}"))
 
 
-def _looked_at(console: Console, report: Report) -> None:
-    """Disputes, findings, rejects and what was not observed, a line each."""
+def _looked_at(console: Console, report: Report, *, every: bool) -> None:
+    """Disputes, findings, rejects and what was not observed, a line each.
+
+    `every`: the metrics that were not observed by name; otherwise what the input lacks for them.
+    """
     reviews = report["reviews"]
     told = {
         "Disputed": [_disputed(row) for row in reviews["disputed"][:CASES]] if reviews else [],
         "Findings": [f"{row['finding']} {row['n']:,}" for row in report["findings"]],
         "Set aside": [f"{rule} {n:,}" for rule, n in report["rejects"].items()],
-        "Not observed": [row["metric"] for row in report["not_observed"]],
+        "Not observed": _not_observed(report["not_observed"], every=every),
     }
     for name, items in told.items():
         if items:
             console.print(Text(f"{name}: ", SOFT).append_text(sentence("; ".join(items))))
+
+
+def _not_observed(rows: list[NotObserved], *, every: bool) -> list[str]:
+    if every or not rows:
+        return [row["metric"] for row in rows]
+    lacking: dict[frozenset[str], str] = {}
+    for need in (need for row in rows for need in row["needs"]):
+        # Alternatives are the same in any order.
+        lacking.setdefault(frozenset(need.split(" or ")), need)
+    told = ", ".join(lacking.values())
+    return [f"{wording.count(len(rows), 'metric')}; the input lacks {told}"]
 
 
 def _disputed(row: DisputedRow) -> str:

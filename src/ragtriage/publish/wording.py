@@ -12,13 +12,13 @@ from importlib import resources
 from typing import Any, Literal, NamedTuple
 
 from ragtriage.publish import document as doc
-from ragtriage.publish import labels
 
 _WORDS = tomllib.loads(
     resources.files(__package__).joinpath("templates", "words.toml").read_text("utf-8")
 )
 BREAK_POINTS: dict[str, str] = _WORDS["break_points"]
 NOTES: dict[str, str] = _WORDS["notes"]
+ABSTENTION: list[str] = _WORDS["metrics"]["abstention"]  # shown beside who answered what
 UNDEFINED = "undefined"
 _NEARLY_0, _NEARLY_1 = 0.0005, 0.9995  # what three decimals would show as 0 or 1
 
@@ -102,10 +102,15 @@ def verdict(report: doc.Report) -> str:
     if n == 0:
         return "No case was accepted: nothing was measured"
     if run["n_not_run"] == n:
-        return f"None of {count(n, 'case')} was run: nothing was measured"
+        none = "The only case was not" if n == 1 else f"None of {n:,} cases was"
+        return f"{none} run: nothing was measured"
     if run["n_pass"] == n:
         return "The only case passed" if n == 1 else f"All {n:,} cases passed"
-    what = mix(row for row in report["stages"] if row["slice"] == "all")
+    broke = [row for row in report["stages"] if row["slice"] == "all"]
+    what = mix(broke)
+    if n == 1:
+        what = stage_words(broke[0]["stage"]) if broke else ""
+        return "The only case did not pass" + (f": {what}" if what else "")
     broken = f"{n - run['n_pass']:,} of {count(n, 'case')} did not pass"
     return f"{broken}: {what}" if what else broken
 
@@ -124,24 +129,6 @@ def set_aside(run: doc.RunEntry) -> str:
     """Said beside the numbers whenever a line was set aside."""
     n, where = run["lines"]["set_aside"], " in rejects/" if run["written"] else ""
     return f"{count(n, 'line')} set aside{where}: not in these numbers" if n else ""
-
-
-def notices(report: doc.Report) -> list[str]:
-    """What must be known before a number is read."""
-    run = report["run"]
-    n, lucky, seen = run["n_cases"], run["n_lucky"], run["context_observed"]
-    rest = NOTES["no_context"]
-    disputed = f", of these disputed: {run['n_disputed']:,}" if run["n_disputed"] else ""
-    were, passes = ("was", "a pass") if lucky == 1 else ("were", "passes")
-    right = f"{count(lucky, 'answer')} {were} right although required evidence was missing"
-    told = [
-        (run["lines"]["set_aside"], set_aside(run)),
-        (run["n_not_run"], f"{count(run['n_not_run'], 'case')} not run: in no mean"),
-        (lucky, f"{right}: not counted as {passes}"),
-        (run["n_unlabelled"], f"answers unlabelled: {run['n_unlabelled']:,}{disputed}"),
-        (seen < n - run["n_not_run"], f"context observed on {seen:,} of {n:,} cases: {rest}"),
-    ]
-    return [notice for holds, notice in told if holds] + labels.notices(report["reviews"])
 
 
 def flat(value: Any, name: str = "") -> list[tuple[str, str]]:
@@ -251,12 +238,17 @@ def main_metrics(contract: str) -> list[str]:
     return [*_WORDS["metrics"]["main"], *_WORDS["metrics"].get(contract, ())]
 
 
-def is_main(row: doc.SummaryRow, run: doc.RunEntry) -> bool:
-    """One of the few metrics shown per slice and in the terminal, at the first cutoff."""
-    return row["metric"] in main_metrics(run["contract"]) and row["k"] in (
-        None,
-        *run["cutoffs"][:1],
-    )
+def mains(report: doc.Report) -> list[doc.SummaryRow]:
+    """The rows of the few metrics shown per slice and in the terminal, at the first cutoff.
+
+    Where nothing but retrieval was recorded, its further metrics are among them.
+    """
+    run = report["run"]
+    names = {*main_metrics(run["contract"])}
+    if not any(row["metric"] in names - {"recall"} for row in report["summary"]):
+        names |= {*_WORDS["metrics"]["retrieval_alone"]}
+    cutoffs = (None, *run["cutoffs"][:1])
+    return [row for row in report["summary"] if row["metric"] in names and row["k"] in cutoffs]
 
 
 def metrics(report: doc.Report) -> list[MetricLine]:
@@ -294,23 +286,18 @@ def _metric(row: doc.SummaryRow) -> MetricLine:
     return MetricLine(label(row), value, pooled, number(weighted) if differs else "", row)
 
 
-def abstention(lines: Iterable[MetricLine]) -> list[MetricLine]:
-    """The metrics that belong beside the answerable x abstained table."""
-    return [line for line in lines if line.row["metric"] in _WORDS["metrics"]["abstention"]]
-
-
 def slices(report: doc.Report) -> dict[str, tuple[list[str], list[SliceLine]]]:
     """Per slice name: the main metrics it has, and a line per value."""
-    mains = [row for row in report["summary"] if is_main(row, report["run"])]
+    shown = mains(report)
     found: dict[str, dict[str, list[doc.StageRow]]] = {}
     for stage in report["stages"]:
         if stage["slice"] != "all":
             values = found.setdefault(stage["slice"], {})
             values.setdefault(stage["slice_value"], []).append(stage)
-    means = {(row["slice"], row["slice_value"], label(row)): row for row in mains}
+    means = {(row["slice"], row["slice_value"], label(row)): row for row in shown}
     tables = {}
     for name, values in found.items():
-        columns = list(dict.fromkeys(label(row) for row in mains if row["slice"] == name))
+        columns = list(dict.fromkeys(label(row) for row in shown if row["slice"] == name))
         lines = []
         for value, stages in values.items():
             passed = sum(row["n"] for row in stages if row["stage"] == "pass")

@@ -7,6 +7,7 @@ import gzip
 import hashlib
 import io
 import os
+import shlex
 import sys
 import zlib
 from collections.abc import Iterator
@@ -162,8 +163,8 @@ def _one_file(name: str, role: str, otherwise: str | None = None) -> InputFile:
     if known is None:
         endings = ", ".join(SUFFIXES)
         raise InputError(
-            f"{name}: cannot tell the format by the name; use one of {endings} "
-            "(JSON and CSV also .gz or .zst)"
+            f"{name}: cannot tell the format by the name; use one of {endings} (JSON and CSV also "
+            f".gz or .zst), or a preset: ragtriage inspect {shlex.quote(name)} says which"
         )
     shown = os.fsencode(name).decode("utf-8", "backslashreplace")
     return InputFile(shown, Path(name), *known, role)

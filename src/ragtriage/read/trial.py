@@ -177,22 +177,11 @@ def _own(sample: Sample) -> Trial | None:
 
 
 def _tried(chosen: Preset, why: str, sample: Sample, asked: Asked) -> Trial:
-    trial = _once(chosen, why, sample, asked)
-    if chosen.name == RECORDS_PRESET:
-        # Where no record was taken, nothing counts as dropped, and every key is free.
-        free = set(trial.dropped) if trial.mapped else sample.keys
-        separator = separator_in(sample.records)
-        suggested = guesses(sample.records, set(trial.fields), free, separator)
-        if not (suggested or separator):
-            return trial
-        better = _once(chosen, why, sample, replace(asked, mapping=suggested, separator=separator))
-        if better.mapped >= max(trial.mapped, 1):
-            better.suggestions, better.separator = suggested, separator
-            return better
-    return trial
+    trial = _looked(chosen, why, sample, asked)
+    return _guessed(chosen, sample, asked, trial) if chosen.name == RECORDS_PRESET else trial
 
 
-def _once(chosen: Preset, why: str, sample: Sample, asked: Asked) -> Trial:
+def _looked(chosen: Preset, why: str, sample: Sample, asked: Asked) -> Trial:
     trial = Trial(chosen.name, why, keys=_paths(sample.records))
     try:
         if chosen.reader is None:
@@ -214,6 +203,27 @@ def _once(chosen: Preset, why: str, sample: Sample, asked: Asked) -> Trial:
         trial.reasons.append(str(error))
         trial.refused = not trial.records
     return trial
+
+
+def _guessed(chosen: Preset, sample: Sample, asked: Asked, trial: Trial) -> Trial:
+    """The trial once more, with a guess at what it left; itself where that gives nothing."""
+    known, free = set(trial.fields), set(trial.dropped)
+    if not trial.mapped:
+        # A name that is nearly one of ours is refused: what is there besides?
+        lenient = replace(asked, options={**asked.options, "extra": "ignore"})
+        seen = _looked(chosen, trial.why, sample, lenient)
+        # Where no record was taken, nothing counts as dropped, and every key is free.
+        known, free = set(seen.fields), set(seen.dropped) if seen.mapped else sample.keys
+    separator = separator_in(sample.records)
+    suggested = guesses(sample.records, known, free, separator)
+    if not (suggested or separator):
+        return trial
+    again = replace(asked, mapping=suggested, separator=separator)
+    better = _looked(chosen, trial.why, sample, again)
+    if better.mapped < max(trial.mapped, 1):
+        return trial
+    better.suggestions, better.separator = suggested, separator
+    return better
 
 
 def _by_sources(chosen: Preset, file: InputFile, asked: Asked, trial: Trial) -> None:

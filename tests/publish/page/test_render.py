@@ -14,7 +14,9 @@ from typing import cast
 
 import pytest
 
+from ragtriage.publish import markdown, terminal
 from ragtriage.publish.document import CaseEntry, Report
+from ragtriage.publish.page import first
 from ragtriage.publish.page.render import render
 from ragtriage.publish.template_files import template
 
@@ -229,6 +231,12 @@ def test_the_funnel_says_what_was_lost_and_what_is_not_known(report: Report) -> 
 def test_a_step_at_which_nothing_is_known_is_not_observed_and_no_zero(report: Report) -> None:
     report["funnel"][-1] |= {"left": 0, "lost": 0, "lost_by": {}, "unknown": 27, "unrecorded": 0}
     assert "answered right not observed 27 not known" in _words(render(report))
+    left = {"left": 0, "lost": 0, "lost_by": {}, "unrecorded": 0}
+    report["funnel"][-3] |= left | {"unknown": 29}
+    report["funnel"][-2] |= left | {"unknown": 0}
+    report["funnel"][-1] |= left | {"unknown": 0}
+    text = _words(render(report))
+    assert "in context not observed 29 not known cited not observed answered right not ob" in text
 
 
 def test_what_to_look_at_first_starts_with_leaks(report: Report) -> None:
@@ -336,3 +344,19 @@ def test_what_to_look_at_first_is_what_most_of_its_cases_ask_for(report: Report)
     first = page[page.index('id="first"') : page.index('id="stages"')]
     assert "Label it." in first
     assert "Settle it." not in first
+
+
+def test_the_same_is_advised_everywhere(report: Report) -> None:
+    told = first.advice(report)
+    assert told == "authorization, 3 cases: Look at what authorization did with this case."
+    assert f"Look first: {told}" in terminal.render(report, color=False, width=200)
+    assert f"**Look first:** {told}" in markdown.render(report)
+    assert "Look at what authorization did with this case." in _words(render(report))
+
+
+def test_nothing_is_advised_where_nothing_broke(report: Report) -> None:
+    report["stages"] = [row | {"stage": "pass", "break_point": None} for row in report["stages"]]
+    assert first.advice(report) == ""
+    assert "Look first" not in terminal.render(report, color=False, width=200)
+    report["stages"] = []
+    assert first.advice(report) == ""

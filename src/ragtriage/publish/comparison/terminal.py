@@ -142,7 +142,11 @@ def _metrics(console: Console, report: ComparisonReport, limit: int) -> None:
     rows = [_delta(console, line) for line in shown]
     print_table(console, "Metrics (means over the cases scored in both)", (1, 2), rows)
     same = len(words.deltas(report)) - len(lines)
-    told = [f"{rest} in the report" if rest else "", f"{same:,} the same" if same else ""]
+    where = "in the report" if report["comparison"]["written"] else "left out"
+    told = [
+        f"{rest} {where}" if rest else "",
+        f"{wording.count(same, 'metric')} the same" if same else "",
+    ]
     if any(told):
         console.print(Text("; ".join(part for part in told if part), SOFT))
 

@@ -54,9 +54,12 @@ def verdict(report: doc.ComparisonReport) -> str:
     ]
     others = ", ".join(f"{count:,} {words}" for count, words in rest if count)
     if changed["regressed"]:
-        said = f"{changed['regressed']:,} of {wording.count(n, 'case')} regressed"
+        said = (
+            f"{changed['regressed']:,} of {wording.count(n, 'case')}" if n > 1 else "The only case"
+        )
+        said += " regressed"
     elif others:
-        said = f"None of {wording.count(n, 'case')} regressed"
+        said = f"None of {n:,} cases regressed" if n > 1 else "The only case did not regress"
     elif nothing_measured(report):
         return f"Nothing measured: {wording.count(n, 'case')}, no metric scored in both runs"
     else:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from ragtriage.publish import wording
 from ragtriage.publish.document import CaseEntry, ClaimRow, EvidenceRow, RunEntry
 from ragtriage.publish.escape import first
+from ragtriage.publish.notices import judged_by
 from ragtriage.publish.page.markup import NOTHING, Html, join, tag
 from ragtriage.publish.page.parts import badge, heads, hint, row_head, table
 from ragtriage.publish.page.texts import attribute, cell, ids, line, values
@@ -195,8 +196,8 @@ def _facts(case: CaseEntry) -> Iterable[Html]:
     yield from (_fact(name, told) for name, told in _lists(case) if told)
     if case["answer_disputed"]:
         yield _fact("disputed", "people disagree on the answer as a whole")
-    if not case["context_observed"]:
-        yield _fact("context", "not recorded: judged by what was retrieved")
+    if judged := judged_by(case):
+        yield _fact("context", judged)
     where = join([line(case["source_file"], 300), f", line {case['line']:,}"])
     yield _fact("recorded in", where)
 

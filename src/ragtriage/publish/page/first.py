@@ -45,6 +45,22 @@ def stages(report: Report) -> list[Broken]:
     return sorted(told, key=_order)
 
 
+def check(broken: Broken) -> str | None:
+    """What to look at first in a stage: of its most frequent break point that says so."""
+    return next((point.next_check for point in broken.points if point.next_check), None)
+
+
+def advice(report: Report) -> str:
+    """`retrieval, 12 cases: Check …`, of the stage to look at first; "" where nothing broke."""
+    first = stages(report)[:1]
+    for broken in first:
+        told = None if broken.stage == "pass" else check(broken)
+        if told:
+            cases = wording.count(broken.n, "case")
+            return f"{wording.stage_words(broken.stage)}, {cases}: {told}"
+    return ""
+
+
 def _shown(cases: Iterable[CaseEntry]) -> dict[tuple[str, str | None], list[int]]:
     """The places of shown cases, from 1, by stage and break point."""
     found: dict[tuple[str, str | None], list[int]] = {}

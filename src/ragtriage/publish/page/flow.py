@@ -50,13 +50,16 @@ def funnel(report: Report) -> Html:
         "funnel",
         "Where required evidence was lost",
         hint(
-            f"{wording.count(total, 'requirement')} of the cases run, each counted once where the "
-            "ledger first loses it."
+            f"{wording.count(total, 'requirement')} of the cases run, each counted as lost once, "
+            "at the first step that lost it."
         ),
         table(
             "Requirements left after each step",
             heads("Step", "Left", "Lost here"),
-            [_step(row, total, k) for row in rows],
+            [
+                _step(row, total, k, seen=not hidden)
+                for row, hidden in zip(rows, unseen(rows), strict=True)
+            ],
             kind="funnel",
         ),
         hint(f"{wording.count(past, 'requirement')} reached the context past the first {k:,}.")
@@ -65,11 +68,11 @@ def funnel(report: Report) -> Html:
     )
 
 
-def _step(row: FunnelRow, total: int, k: int) -> Html:
+def _step(row: FunnelRow, total: int, k: int, *, seen: bool) -> Html:
     name = _NAMES.get(row["step"], f"in top {k:,}")
-    if unseen(row):
-        seen = tag("td", "not observed", class_="absent")
-        return tag("tr", row_head(name), seen, tag("td", _unknown(row)), class_="unseen")
+    if not seen:
+        absent = tag("td", "not observed", class_="absent")
+        return tag("tr", row_head(name), absent, tag("td", _unknown(row)), class_="unseen")
     share = row["left"] / total if total else None
     left = tag("td", tag("span", f"{row['left']:,}", bar(share), class_="left"))
     told = [_lost(row)] if row["lost"] else []

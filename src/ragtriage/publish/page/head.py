@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from ragtriage.publish import wording
 from ragtriage.publish.document import CaseEntry, GateRow, Report
-from ragtriage.publish.page.first import Broken, Point
+from ragtriage.publish.notices import notices as noticed
+from ragtriage.publish.page.first import Broken, Point, check
 from ragtriage.publish.page.markup import NOTHING, Html, join, tag
 from ragtriage.publish.page.parts import (
     badge,
@@ -30,7 +31,7 @@ def header(report: Report) -> Html:
     """Run, verdict, gates, notices, facts."""
     run = report["run"]
     said, gates = wording.gates(report["gates"])
-    notices = [NO_TEXT] * run["no_text"] + wording.notices(report)
+    notices = [NO_TEXT] * run["no_text"] + noticed(report)
     brand = [tag("strong", "ragtriage"), " ", tag("span", "run ", line(run["run_id"], 200))]
     return tag(
         "header",
@@ -103,12 +104,12 @@ def _told(broken: Broken, cases: list[CaseEntry]) -> list[Html]:
         aria_label=f"all {broken.n:,} {attribute(wording.stage_words(broken.stage))} cases",
     )
     links = [case_link(place, cases[place - 1]) for place in places]
-    check = next((point.next_check for point in broken.points if point.next_check), None)
+    told = check(broken)
     return [
         tag("p", badge(broken.stage), " ", tag("b", f"{broken.n:,}"), share, class_="count"),
         tag("p", join([_point(point) for point in broken.points[:_POINTS]], "; "), _rest(broken)),
         tag("p", commas([*links, rest] if more else links), class_="which"),
-        tag("p", line(check, 600), class_="check") if check else NOTHING,
+        tag("p", line(told, 600), class_="check") if told else NOTHING,
     ]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ragtriage.metrics import REGISTRY
-from ragtriage.publish import wording
+from ragtriage.publish import abstention, wording
 from ragtriage.publish.document import AbstentionRow, NotObserved, Report
 from ragtriage.publish.page.markup import NOTHING, Html, join, tag
 from ragtriage.publish.page.parts import (
@@ -30,10 +30,7 @@ _MANY = 10
 
 def metrics(report: Report) -> Html:
     """Every metric over all cases, then those that were not observed, then abstention."""
-    lines = wording.metrics(report)
-    apart = wording.abstention(lines) if report["abstention"] else []
-    of_abstention = {told.row["metric"] for told in apart}
-    lines = [told for told in lines if told.row["metric"] not in of_abstention]
+    lines, apart = abstention.apart(report)
     return section(
         "metrics",
         "Metrics",
@@ -45,7 +42,7 @@ def metrics(report: Report) -> Html:
         aside(wording.set_aside(report["run"])),
         _metric_table("Metrics over all cases", lines, report, report["not_observed"]),
         hint(wording.NOTES["intervals"]) if report["intervals"] else NOTHING,
-        _abstention(report, apart) if report["abstention"] else NOTHING,
+        _abstention(report, apart),
     )
 
 
@@ -104,12 +101,15 @@ def _metric(
 
 
 def _absent(row: NotObserved, width: int) -> Html:
-    needs = join(["not observed: the input lacks ", ids(row["needs"])])
+    needs = tag("span", "not observed: the input lacks ", ids(row["needs"]), class_="needs")
     name = row_head(breakable(row["metric"]))
     return tag("tr", name, tag("td", needs, colspan=width - 1, class_="absent"), class_="unseen")
 
 
 def _abstention(report: Report, lines: Sequence[wording.MetricLine]) -> Html:
+    rows = abstention.answered(report)
+    if not rows:
+        return NOTHING
     return join(
         [
             tag("h3", "Abstention"),
@@ -117,7 +117,7 @@ def _abstention(report: Report, lines: Sequence[wording.MetricLine]) -> Html:
             table(
                 "Answerable by abstained",
                 heads("Cases", "#Answered", "#Abstained", "#Unknown"),
-                map(_answerable, report["abstention"]),
+                map(_answerable, rows),
                 kind="narrow",
             ),
             _metric_table("Metrics of abstention", lines, report) if lines else NOTHING,

@@ -57,9 +57,13 @@ def number(value: object) -> Html:
 
 
 def pairs(items: Iterable[tuple[str, str]], kind: str = "facts") -> Html:
-    """Names and their values."""
+    """Names and their values; a value that begins with its name is seen alone."""
     shown = [
-        tag("div", tag("dt", line(name, 200)), tag("dd", cell(text, 600), dir="auto"))
+        tag(
+            "div",
+            tag("dt", line(name, 200), class_="aloud" if text.startswith(f"{name} ") else None),
+            tag("dd", cell(text, 600), dir="auto"),
+        )
         for name, text in items
     ]
     return tag("dl", *shown, class_=kind)

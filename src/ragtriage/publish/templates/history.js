@@ -13,10 +13,11 @@
   const ROWS = 200;
   const COLORS = ["#0b6bcb", "#d1662a", "#2a8a57", "#8a5cc2", "#b3402f", "#1f8f9c", "#a67c00", "#c2568f"];
   const DASHES = ["solid", "dash", "dot"];
+  // Each stage has the colour that it has in the report of a run.
   const STAGES = {
-    pass: "#3d9a66", retrieval: "#d1662a", generation: "#8a5cc2", citation: "#1f8f9c",
-    abstention: "#a67c00", authorization: "#b3402f", unprepared: "#7d8a96", unresolved: "#a5aeb7",
-    not_run: "#56606a",
+    pass: "--s-pass", retrieval: "--s-retrieval", generation: "--s-generation",
+    citation: "--s-citation", abstention: "--s-abstention", authorization: "--s-authorization",
+    unprepared: "--s-other", unresolved: "--s-unresolved", not_run: "--s-not-run",
   };
   const charts = [];
 
@@ -197,7 +198,7 @@
         type: "bar", name: plain(words(stage)), x: data.runs.map((_, run) => run), hoverinfo: "text",
         y: counts.map((n, run) => n === null ? null : n / entry.cases[run]),
         hovertext: counts.map((n, run) => n === null ? "" : `${plain(words(stage))}: ${count(n)} of ${count(entry.cases[run])} cases<br>${time(run)}<br>${plain(data.runs[run])}`),
-        textposition: "none", marker: { color: Object.hasOwn(STAGES, stage) ? STAGES[stage] : "#999", line: { width: 0 } },
+        textposition: "none", marker: { color: color(Object.hasOwn(STAGES, stage) ? STAGES[stage] : "--soft"), line: { width: 0 } },
       };
     });
     draw("stage-chart", traces, {

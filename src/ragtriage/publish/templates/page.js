@@ -62,6 +62,7 @@
       n += fits;
     }
     if (passing) passing.hidden = !shown().some((item) => item.stage === "pass");
+    unfold.hidden = !n;
     unfold.textContent = shown().every((item) => item.node.open) ? "Close all" : "Open all";
     byId("count").textContent = `${n.toLocaleString("en")} of ${cases.length.toLocaleString("en")} cases shown`;
   };

@@ -4,36 +4,42 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Literal
 
-# Our field, words in the name of theirs, and whether a list is expected.
-_WORDS: tuple[tuple[str, str, bool], ...] = (
+Kind = Literal["ids", "text", "label"]
+_PASSAGE = "chunk|passage|doc|source|file"
+# Our field, words in the name of theirs, and what is expected there.
+_WORDS: tuple[tuple[str, str, Kind], ...] = (
     (
         "required_ids",
         r"gold|correct|relevant|expected_(?:ids|docs|chunks|sources|files)|truth_ids",
-        True,
+        "ids",
     ),
     (
         "retrieved_ids",
         r"retriev|hits|returned|results|candidates|chunks|passages|docs|documents",
-        True,
+        "ids",
     ),
-    ("context_ids", r"context|packet|prompt_(?:ids|chunks)", True),
-    ("cited_ids", r"cit(?:ed|ations?)|references", True),
-    ("expected_answers", r"expected|reference|gold|ideal|truth", False),
-    ("question", r"quer(?:y|ies)|question|prompt|utterance|^q$", False),
-    ("answer", r"answer|response|output|completion|reply", False),
-    ("case_id", r"(?:^|_)(?:id|uuid|key|case)$", False),
+    ("context_ids", r"context|packet|prompt_(?:ids|chunks)", "ids"),
+    ("cited_ids", r"cit(?:ed|ations?)|references", "ids"),
+    (
+        "expected_answers",
+        rf"^(?!.*(?:{_PASSAGE})).*(?:expected|reference|gold|ideal|truth)",
+        "text",
+    ),
+    ("question", r"quer(?:y|ies)|question|prompt|utterance|^q$", "text"),
+    ("answer", r"answer|response|output|completion|reply", "text"),
+    ("answer_correct", r"^(?:is_)?correct$|answer_(?:is_)?(?:correct|right)$|^label$", "label"),
+    ("case_id", r"(?:^|_)(?:id|uuid|key|case)$", "text"),
 )
 _GENERIC = ("id", "_id", "doc", "document", "chunk", "node", "text", "content", "value", "name")
 # IDs are short and hold no sentence.
 _LONGEST_ID = 200
-
-
 # Between IDs in one cell, the likelier first.
 _MARKS = (";", "|", ",")
-_OF_IDS = re.compile("_ids$|" + "|".join(words for _, words, is_list in _WORDS if is_list))
+_OF_IDS = re.compile("_ids$|" + "|".join(words for _, words, kind in _WORDS if kind == "ids"))
 _OF_ANSWERS = re.compile("expected|reference|answer|ideal|truth")
+_LABELS = ("true", "false")
 
 
 def guesses(
@@ -43,7 +49,7 @@ def guesses(
     first = [{k: v for k, v in record.items() if k in unused} for record in records[:20]]
     paths = dict.fromkeys(path for record in first for path, _ in _leaves(record, ""))
     found: dict[str, str] = {}
-    for field, words, is_list in _WORDS:
+    for field, words, kind in _WORDS:
         if (
             (field in known and field != "case_id")
             or field in found.values()
@@ -52,10 +58,11 @@ def guesses(
             continue
         for path in paths:
             name = _telling(path)
-            if (
-                path not in found
-                and re.search(words, name)
-                and _fits(first, path, field, is_list, separator)
+            values = _values(first, path)
+            if path in found or not values or not re.search(words, name):
+                continue
+            if _fits(values, path, kind, separator) and (
+                kind != "text" or _is_single(values, path, field, alone=len(first) == 1)
             ):
                 found[path] = field
                 break
@@ -67,7 +74,7 @@ def separator_in(records: list[dict[str, Any]]) -> str | None:
     """What probably separates the IDs of one text, such as `;` of `p1;p2`; None where nothing does.
 
     The number of items differs from text to text, which it does not where the mark belongs to
-    every ID; and a comma must cut out IDs that stand in another field, too.
+    every ID; and a comma, or what cuts out several words, must cut out IDs of another field, too.
     """
     fields: dict[str, list[str]] = {}
     for path, value in (pair for record in records for pair in _leaves(record, "")):
@@ -82,7 +89,7 @@ def separator_in(records: list[dict[str, Any]]) -> str | None:
     ]
     # Expected answers would be cut as well.
     usable = [m for m in _MARKS if not any(m in text for text in answers)]
-    return next((mark for mark in usable if _separates(mark, ids)), None)
+    return next((mark for mark in usable if _separates(mark, [*ids.values()])), None)
 
 
 def _holds_ids(name: str, texts: list[str]) -> bool:
@@ -100,7 +107,8 @@ def _separates(mark: str, fields: list[list[str]]) -> bool:
     met = any(
         found[i] & items[j] for i in range(len(cut)) for j in range(len(cut)) if i != j and found[i]
     )
-    return any(found) and (met or mark != ",")
+    words = any(" " in item for some in found for item in some)
+    return any(found) and (met or (mark != "," and not words))
 
 
 def _telling(path: str) -> str:
@@ -122,35 +130,45 @@ def _leaves(value: dict[str, Any], before: str) -> Iterator[tuple[str, Any]]:
             yield path, member
 
 
-def _fits(
-    records: list[dict[str, Any]],
-    path: str,
-    field: str,
-    is_list: bool,  # noqa: FBT001 - one row of the table
-    separator: str | None,
-) -> bool:
+def _values(records: list[dict[str, Any]], path: str) -> list[Any]:
     pairs = [pair for record in records for pair in _leaves(record, "")]
-    values = [value for name, value in pairs if name == path and value is not None]
-    if not values:
-        return False
-    if is_list:
-        # Empty lists are lists of anything.
-        return any(value != [] for value in values) and all(
-            ("[]" in path and _is_id(value)) or _is_ids(value, separator) for value in values
-        )
+    return [value for name, value in pairs if name == path and value is not None]
+
+
+def _fits(values: list[Any], path: str, kind: Kind, separator: str | None) -> bool:
+    if kind == "label":
+        return all(isinstance(v, bool) or str(v).lower() in _LABELS for v in values)
+    if kind == "text":
+        return True
+    if separator is not None and _joined(values, separator):
+        return True
+    # Empty lists are lists of anything.
+    return any(value != [] for value in values) and all(
+        ("[]" in path and _is_id(value)) or _is_ids(value) for value in values
+    )
+
+
+def _is_single(values: list[Any], path: str, field: str, *, alone: bool) -> bool:
     # A document holds its records in one list; what is gathered within a record is no single value.
-    if path.count("[]") > (len(records) == 1) or (
-        field != "case_id" and path.lower().endswith("id")
-    ):
+    if path.count("[]") > alone or (field != "case_id" and path.lower().endswith("id")):
         return False
     kinds = str | int if field == "case_id" else str
     return all(isinstance(value, kinds) and not isinstance(value, bool) for value in values)
 
 
-def _is_ids(value: Any, separator: str | None) -> bool:
+def _joined(values: list[Any], separator: str) -> bool:
+    """IDs between separators, in one text at least; a part with a blank in it is a sentence's."""
+    if not all(isinstance(value, str) for value in values):
+        return False
+    parts = [part.strip() for value in values for part in value.split(separator)]
+    return any(separator in value for value in values) and all(
+        len(part) <= _LONGEST_ID and not re.search(r"[\s\[\]]", part) for part in parts
+    )
+
+
+def _is_ids(value: Any) -> bool:
     if isinstance(value, str):
-        opened = value[:1] == "[" and value[-1:] == "]"
-        return opened or (separator is not None and all(map(_is_id, value.split(separator))))
+        return value[:1] == "[" and value[-1:] == "]"
     return isinstance(value, list) and all(_is_id(item) for item in value)
 
 
