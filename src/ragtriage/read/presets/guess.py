@@ -80,13 +80,9 @@ def separator_in(records: list[dict[str, Any]]) -> str | None:
     for path, value in (pair for record in records for pair in _leaves(record, "")):
         if isinstance(value, str) and value.strip():
             fields.setdefault(path, []).append(value.strip())
-    ids = [texts for path, texts in fields.items() if _holds_ids(_telling(path), texts)]
-    answers = [
-        text
-        for path, texts in fields.items()
-        if _OF_ANSWERS.search(_telling(path))
-        for text in texts
-    ]
+    ids = {path: texts for path, texts in fields.items() if _holds_ids(_telling(path), texts)}
+    others = [path for path in fields if path not in ids and _OF_ANSWERS.search(_telling(path))]
+    answers = [text for path in others for text in fields[path]]
     # Expected answers would be cut as well.
     usable = [m for m in _MARKS if not any(m in text for text in answers)]
     return next((mark for mark in usable if _separates(mark, [*ids.values()])), None)
