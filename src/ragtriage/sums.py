@@ -32,9 +32,11 @@ def sums_of_alike(
     each metric `n`, `sum` (in steps), and what else its kind needs, followed by its name.
     """
     addends, wholes = _planned(tuple(columns))
-    unit = _weight_unit(cases["weight"].fill_null(1.0)) if weighted else pl.lit(1.0)
+    unit: float | pl.Expr = 1.0
     if weighted:
-        cases = cases.with_columns(share=pl.col("weight").fill_null(1.0) / unit)
+        weight = pl.col("weight").fill_null(1.0)
+        unit = _weight_unit(cases["weight"].fill_null(1.0))
+        cases = cases.with_columns(share=weight / unit)
         addends = [*addends, *(part for column in columns for part in _weighted(column))]
     prepared = cases.select(
         pl.lit(1, pl.Int64).alias("n_cases"),
@@ -43,10 +45,14 @@ def sums_of_alike(
         "stage",
         "break_point",
         *slices,
-        unit=unit,
     )
-    alike = ["stage", "break_point", *(column.meta.output_name() for column in slices), "unit"]
-    return summed(prepared, alike).with_columns(*wholes).drop(pl.selectors.starts_with("low "))
+    alike = ["stage", "break_point", *(column.meta.output_name() for column in slices)]
+    if isinstance(unit, float):
+        sums = summed(prepared, alike).with_columns(unit=pl.lit(unit))
+    else:
+        by_unit = prepared.with_columns(cases.select(unit=unit))
+        sums = summed(by_unit, [*alike, "unit"]).select(pl.exclude("unit"), "unit")
+    return sums.with_columns(*wholes).drop(pl.selectors.starts_with("low "))
 
 
 @cache
@@ -94,7 +100,7 @@ def _whole(column: Column) -> pl.Expr:
     return whole(total, low, column).alias(f"sum {column.name}")
 
 
-def _weight_unit(weights: pl.Series) -> pl.Expr:
+def _weight_unit(weights: pl.Series) -> float | pl.Expr:
     """The unit that each case's weight is counted in: a power of two above half of the weight.
 
     One for all where the weights lie together. A sum in units far above a weight would lose it, and
@@ -102,9 +108,9 @@ def _weight_unit(weights: pl.Series) -> pl.Expr:
     """
     lightest, heaviest = weights.min(), weights.max()
     if not (isinstance(lightest, float) and isinstance(heaviest, float)):
-        return pl.lit(1.0)
+        return 1.0
     if heaviest / lightest <= _NARROW:
-        return pl.lit(math.ldexp(1.0, max(math.frexp(heaviest)[1] - 1, _EXPONENTS[0])))
+        return math.ldexp(1.0, max(math.frexp(heaviest)[1] - 1, _EXPONENTS[0]))
     span = (pl.col("weight").fill_null(1.0).log(2) / _SPAN).floor()
     # The logarithm of the greatest weights is rounded to 1024, which no double has as exponent.
     return pl.lit(2.0).pow((span * _SPAN + (_SPAN - 1)).clip(*_EXPONENTS))
