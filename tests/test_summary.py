@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import sys
 from fractions import Fraction
 from typing import Any
 
@@ -95,10 +96,26 @@ def test_weights_count_one_where_null() -> None:
     assert table(apart, weighted=True)["weighted_mean"][0] == 2.5 / 4
 
 
-@pytest.mark.parametrize("scale", [1e-300, 1e-9, 1.0, 1e9, 1e300])
+@pytest.mark.parametrize("scale", [5e-324, 1e-300, 1e-9, 1.0, 1e9, 1e300, 5e307])
 def test_weights_of_any_size(scale: float) -> None:
     whole = table([chunk([1.0, 0.0], weight=[3 * scale, scale])], weighted=True)
     assert whole["weighted_mean"][0] == pytest.approx(0.75, rel=1e-12)
+
+
+@pytest.mark.parametrize("light", [5e-324, 1e-300, 2e-12, 1e-3])
+@pytest.mark.parametrize("heavy", [1e3, 1e20, sys.float_info.max])
+def test_a_slice_of_light_weights_keeps_its_mean_beside_heavy_ones(
+    light: float, heavy: float
+) -> None:
+    # test: (3 * 1.0 + 1 * 0.0) / 4, whatever dev weighs; over all, dev's 0.0 outweighs it.
+    whole = table(
+        [chunk([1.0, 0.0, 0.0], weight=[3 * light, light, heavy], split=["test", "test", "dev"])],
+        weighted=True,
+    )
+    of_test = whole.filter(slice="split", slice_value="test")
+    assert of_test["weighted_mean"][0] == pytest.approx(0.75, rel=1e-12)
+    share = 3 * light / heavy / (1 + 4 * light / heavy)
+    assert whole.filter(slice="all")["weighted_mean"][0] == pytest.approx(share, rel=1e-12)
 
 
 def test_a_case_counts_in_each_of_its_tags_once() -> None:

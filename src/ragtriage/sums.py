@@ -14,8 +14,13 @@ import polars as pl
 from ragtriage.fixed_point import halves, whole
 from ragtriage.metrics.registry import Column
 
-# Weights range wider than metrics: exact down to 2^-38 of a chunk's largest.
+# Weights range wider than metrics: exact down to 2^-37 of their unit.
 _ONE_WEIGHT = 2**90
+# A chunk whose weights span no more than this has one unit; others have one for every 2^32.
+_NARROW = 2.0**32
+_SPAN = 32
+# Beyond these a power of two, or its reciprocal, is no double.
+_EXPONENTS = (-1023, 1023)
 
 
 def sums_of_alike(
@@ -26,10 +31,13 @@ def sums_of_alike(
     Beside these `unit`, in fractions of which weights are counted, `n_cases`, `n_not_run` and for
     each metric `n`, `sum` (in steps), and what else its kind needs, followed by its name.
     """
-    unit = _weight_unit(cases) if weighted else 1.0
     addends, wholes = _planned(tuple(columns))
+    unit: float | pl.Expr = 1.0
     if weighted:
-        addends = [*addends, *(part for column in columns for part in _weighted(column, unit))]
+        weight = pl.col("weight").fill_null(1.0)
+        unit = _weight_unit(cases["weight"].fill_null(1.0))
+        cases = cases.with_columns(share=weight / unit)
+        addends = [*addends, *(part for column in columns for part in _weighted(column))]
     prepared = cases.select(
         pl.lit(1, pl.Int64).alias("n_cases"),
         pl.col("error").is_not_null().cast(pl.Int64).alias("n_not_run"),
@@ -39,11 +47,12 @@ def sums_of_alike(
         *slices,
     )
     alike = ["stage", "break_point", *(column.meta.output_name() for column in slices)]
-    return (
-        summed(prepared, alike)
-        .with_columns(*wholes, unit=pl.lit(unit))
-        .drop(pl.selectors.starts_with("low "))
-    )
+    if isinstance(unit, float):
+        sums = summed(prepared, alike).with_columns(unit=pl.lit(unit))
+    else:
+        by_unit = prepared.with_columns(cases.select(unit=unit))
+        sums = summed(by_unit, [*alike, "unit"]).select(pl.exclude("unit"), "unit")
+    return sums.with_columns(*wholes).drop(pl.selectors.starts_with("low "))
 
 
 @cache
@@ -91,25 +100,35 @@ def _whole(column: Column) -> pl.Expr:
     return whole(total, low, column).alias(f"sum {column.name}")
 
 
-def _weight_unit(cases: pl.DataFrame) -> float:
-    """A power of two no weight of the chunk exceeds; null weighs 1."""
-    largest = cases["weight"].fill_null(1.0).max()
-    return 2.0 ** math.ceil(math.log2(largest)) if isinstance(largest, float) else 1.0
+def _weight_unit(weights: pl.Series) -> float | pl.Expr:
+    """The unit that each case's weight is counted in: a power of two above half of the weight.
+
+    One for all where the weights lie together. A sum in units far above a weight would lose it, and
+    with it every slice that holds nothing heavier.
+    """
+    lightest, heaviest = weights.min(), weights.max()
+    if not (isinstance(lightest, float) and isinstance(heaviest, float)):
+        return 1.0
+    if heaviest / lightest <= _NARROW:
+        return math.ldexp(1.0, max(math.frexp(heaviest)[1] - 1, _EXPONENTS[0]))
+    span = (pl.col("weight").fill_null(1.0).log(2) / _SPAN).floor()
+    # The logarithm of the greatest weights is rounded to 1024, which no double has as exponent.
+    return pl.lit(2.0).pow((span * _SPAN + (_SPAN - 1)).clip(*_EXPONENTS))
 
 
-def _weighted(column: Column, unit: float) -> list[pl.Expr]:
+def _weighted(column: Column) -> list[pl.Expr]:
     """Weighted value, and the weight of what is scored.
 
-    Fixed-point in fractions of a unit no weight of the chunk exceeds; sums are kept by unit.
+    Fixed-point in fractions of a unit, of which `share` is the weight; sums are kept by unit.
     """
     value = _counted(column)
-    weight = pl.when(value.is_not_null()).then(pl.col("weight").fill_null(1.0)).otherwise(0.0)
+    weight = pl.when(value.is_not_null()).then("share").otherwise(0.0)
     weighted = weight * value.cast(pl.Float64).fill_null(0.0)
     return [
-        _in_units(weighted, unit).alias(f"wsum {column.name}"),
-        _in_units(weight, unit).alias(f"weight {column.name}"),
+        _in_steps(weighted).alias(f"wsum {column.name}"),
+        _in_steps(weight).alias(f"weight {column.name}"),
     ]
 
 
-def _in_units(value: pl.Expr, unit: float) -> pl.Expr:
-    return (value / unit * float(_ONE_WEIGHT)).round().cast(pl.Int128)
+def _in_steps(value: pl.Expr) -> pl.Expr:
+    return (value * float(_ONE_WEIGHT)).round().cast(pl.Int128)
