@@ -9,6 +9,7 @@ Gates over two runs (`delta.`, `new.`) share this grammar; `ragtriage.comparison
 
 from __future__ import annotations
 
+import math
 import operator
 import re
 from collections.abc import Callable
@@ -41,7 +42,7 @@ _OPERATORS: dict[str, Callable[[float, float], bool]] = {
 }
 _GATE = re.compile(
     r"\s*(?:(?P<prefix>weighted|scored|n|stage|finding|delta|new)\.)?(?P<name>[a-z][a-z0-9_-]*)"
-    r"(?:@(?P<k>\d+))?\s*(?:\[(?P<filter>.*)\])?\s*(?P<op>>=|<=|==|!=|>|<)\s*(?P<number>[^\s=<>!]\S*)\s*",
+    r"(?:@(?P<k>[0-9]{1,10}))?\s*(?:\[(?P<filter>.*)\])?\s*(?P<op>>=|<=|==|!=|>|<)\s*(?P<number>[^\s=<>!]\S*)\s*",
     re.DOTALL,
 )
 ONE_RUN = ("", "weighted", "scored", "n", "stage", "finding")
@@ -248,10 +249,13 @@ def _filter(text: str, found: str | None, slices: tuple[str, ...]) -> tuple[str,
 
 def _number(text: str, number: str) -> float:
     try:
-        value = float(number)
+        # Python also takes 1_0 for ten, and digits of any script.
+        value = float(number) if number.isascii() and "_" not in number else None
     except ValueError:
-        raise UsageError(f"--gate {text!r}: {number!r} is not a number") from None
-    if value != value or value in (float("inf"), float("-inf")):  # noqa: PLR0124 - NaN
+        value = None
+    if value is None:
+        raise UsageError(f"--gate {text!r}: {number!r} is not a number")
+    if not math.isfinite(value):
         raise UsageError(f"--gate {text!r}: the threshold must be a finite number")
     return value
 

@@ -5,7 +5,6 @@ Cases that agree in stage, break point and every slice are summed once for all s
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from functools import cache
 
@@ -14,8 +13,11 @@ import polars as pl
 from ragtriage.fixed_point import halves, whole
 from ragtriage.metrics.registry import Column
 
-# Weights range wider than metrics: exact down to 2^-38 of a chunk's largest.
+# Weights range wider than metrics: they are counted in units of their own size, 2^32 apart, and
+# exact down to 2^-38 of a unit. Ordinary weights, 2^-16 to 2^16, have one unit.
 _ONE_WEIGHT = 2**90
+_APART = 32
+_LARGEST_UNIT = 1023
 
 
 def sums_of_alike(
@@ -23,27 +25,26 @@ def sums_of_alike(
 ) -> pl.DataFrame:
     """A row for cases that agree in `stage`, `break_point` and `slices`.
 
-    Beside these `unit`, in fractions of which weights are counted, `n_cases`, `n_not_run` and for
-    each metric `n`, `sum` (in steps), and what else its kind needs, followed by its name.
+    Of one `unit`, too, in fractions of which weights are counted. Beside these `n_cases`,
+    `n_not_run` and for each metric `n`, `sum` (in steps), and what else its kind needs, followed by
+    its name.
     """
-    unit = _weight_unit(cases) if weighted else 1.0
     addends, wholes = _planned(tuple(columns))
     if weighted:
-        addends = [*addends, *(part for column in columns for part in _weighted(column, unit))]
+        addends = [*addends, *(part for column in columns for part in _weighted(column))]
+    unit = _unit_of_weight() if weighted else pl.lit(1.0)
+    cases = cases.with_columns(unit=unit)
     prepared = cases.select(
         pl.lit(1, pl.Int64).alias("n_cases"),
         pl.col("error").is_not_null().cast(pl.Int64).alias("n_not_run"),
         *addends,
         "stage",
         "break_point",
+        "unit",
         *slices,
     )
-    alike = ["stage", "break_point", *(column.meta.output_name() for column in slices)]
-    return (
-        summed(prepared, alike)
-        .with_columns(*wholes, unit=pl.lit(unit))
-        .drop(pl.selectors.starts_with("low "))
-    )
+    alike = ["stage", "break_point", "unit", *(column.meta.output_name() for column in slices)]
+    return summed(prepared, alike).with_columns(*wholes).drop(pl.selectors.starts_with("low "))
 
 
 @cache
@@ -91,25 +92,25 @@ def _whole(column: Column) -> pl.Expr:
     return whole(total, low, column).alias(f"sum {column.name}")
 
 
-def _weight_unit(cases: pl.DataFrame) -> float:
-    """A power of two no weight of the chunk exceeds; null weighs 1."""
-    largest = cases["weight"].fill_null(1.0).max()
-    return 2.0 ** math.ceil(math.log2(largest)) if isinstance(largest, float) else 1.0
+def _unit_of_weight() -> pl.Expr:
+    """A power of two of each weight's size; null weighs 1."""
+    size = pl.col("weight").fill_null(1.0).log(2.0)
+    power = ((size - _APART / 2) / _APART).ceil() * _APART + _APART / 2
+    return pl.lit(2.0).pow(power.clip(upper_bound=_LARGEST_UNIT))
 
 
-def _weighted(column: Column, unit: float) -> list[pl.Expr]:
-    """Weighted value, and the weight of what is scored.
-
-    Fixed-point in fractions of a unit no weight of the chunk exceeds; sums are kept by unit.
-    """
+def _weighted(column: Column) -> list[pl.Expr]:
+    """Weighted value, and the weight of what is scored, in fractions of the row's unit."""
     value = _counted(column)
     weight = pl.when(value.is_not_null()).then(pl.col("weight").fill_null(1.0)).otherwise(0.0)
-    weighted = weight * value.cast(pl.Float64).fill_null(0.0)
+    # A power of two divides exactly; to multiply first could go beyond the largest number.
+    share = weight / pl.col("unit")
+    weighted = share * value.cast(pl.Float64).fill_null(0.0)
     return [
-        _in_units(weighted, unit).alias(f"wsum {column.name}"),
-        _in_units(weight, unit).alias(f"weight {column.name}"),
+        _in_steps(weighted).alias(f"wsum {column.name}"),
+        _in_steps(share).alias(f"weight {column.name}"),
     ]
 
 
-def _in_units(value: pl.Expr, unit: float) -> pl.Expr:
-    return (value / unit * float(_ONE_WEIGHT)).round().cast(pl.Int128)
+def _in_steps(share: pl.Expr) -> pl.Expr:
+    return (share * float(_ONE_WEIGHT)).round().cast(pl.Int128)
