@@ -125,9 +125,19 @@ def _without_a_column(path: Path) -> None:
     pl.read_parquet(path).drop("mean").write_parquet(path)
 
 
+def _without_a_value(path: Path) -> None:
+    pl.read_parquet(path).with_columns(metric=pl.lit(None, pl.String)).write_parquet(path)
+
+
+def _of_no_number(path: Path) -> None:
+    pl.read_parquet(path).with_columns(mean=pl.lit(float("nan"))).write_parquet(path)
+
+
 @pytest.mark.parametrize(
     ("harm", "words"),
     [
+        (_without_a_value, "has rows without metric"),
+        (_of_no_number, "has a mean that is no number"),
         (Path.unlink, "is not there"),
         (_truncated, "cannot be read"),
         (_damaged, "cannot be read"),

@@ -97,6 +97,14 @@ def remove(name: str) -> Damage:
     return damage
 
 
+def dangling(name: str) -> Damage:
+    def damage(folder: Path) -> None:
+        (folder / name).unlink()
+        (folder / name).symlink_to("nowhere")
+
+    return damage
+
+
 def write(name: str, text: str) -> Damage:
     return lambda folder: (folder / name).write_text(text, "utf-8") and None
 
@@ -124,6 +132,7 @@ def write(name: str, text: str) -> Damage:
         (remove("cases"), "no cases/part-*.parquet"),
         (remove("evidence"), "no evidence/part-*.parquet"),
         (write("cases/part-00000.parquet", "torn"), "cases/ cannot be read"),
+        (dangling("cases/part-00000.parquet"), "cases/part-00000.parquet is no file"),
     ],
 )
 def test_what_is_no_finished_run(folder: Path, damage: Damage, says: str) -> None:

@@ -5,6 +5,7 @@ Columns are read by whoever needs them; here only their names and types are look
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import polars as pl
@@ -49,6 +50,8 @@ def scanned_tables(path: str) -> tuple[pl.LazyFrame, pl.LazyFrame]:
     for name, found in parts.items():
         if not found:
             raise InputError(f"{path}: no {name}/part-*.parquet in it: not a whole run")
+        if lost := [file for file in found if not os.path.isfile(file)]:
+            raise InputError(f"{path}: {name}/{lost[0].name} is no file: not a whole run")
     _check_parts(parts, path)
     cases, evidence = (_scanned(name, found, path) for name, found in parts.items())
     return cases, evidence
