@@ -18,9 +18,9 @@ from dataclasses import dataclass
 import polars as pl
 
 from ragtriage.errors import UsageError, nearest
+from ragtriage.finding_needs import lacking
 from ragtriage.findings import MEANINGS
 from ragtriage.metrics.registry import REGISTRY, Metric
-from ragtriage.split_groups import GROUP_ACROSS_SPLITS, NEEDS
 from ragtriage.stages import precedence
 
 TOLERANCE = 1e-9
@@ -128,10 +128,10 @@ def check_observed(gate: Gate, fields: set[str], cutoffs: tuple[int, ...]) -> No
     """Can this input answer the gate at all?
 
     Raises:
-        UsageError: the metric's fields are not observed, or its cutoff was not asked for.
+        UsageError: what the metric or finding needs is not observed, or a cutoff was not asked for.
     """
-    if gate.prefix == "finding" and gate.name == GROUP_ACROSS_SPLITS:
-        _check_fields(gate, [name for name in NEEDS if name not in fields])
+    if gate.prefix == "finding":
+        _check_fields(gate, lacking(gate.name, fields))
     if gate.prefix in _NAMED:
         return
     declared = REGISTRY[gate.name]
@@ -139,11 +139,11 @@ def check_observed(gate: Gate, fields: set[str], cutoffs: tuple[int, ...]) -> No
     _check_fields(gate, declared.missing(fields))
 
 
-def _check_fields(gate: Gate, lacking: list[str]) -> None:
-    if lacking:
+def _check_fields(gate: Gate, missing: list[str]) -> None:
+    if missing:
         raise UsageError(
             f"gate {gate.text!r}: {gate.name} is not observed: the input has no "
-            f"{'; no '.join(lacking)}; record the fields or remove the gate"
+            f"{'; no '.join(missing)}; record the fields or remove the gate"
         )
 
 
