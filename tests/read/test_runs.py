@@ -160,9 +160,20 @@ def retyped(table: str, column: str, dtype: pl.DataType) -> Damage:
     return damage
 
 
+def emptied(table: str, column: str) -> Damage:
+    def damage(folder: Path) -> None:
+        part = folder / table / "part-00000.parquet"
+        rows = pl.read_parquet(part)
+        nothing = pl.lit(None, rows.schema[column]).alias(column)
+        rows.with_columns(nothing).write_parquet(part)
+
+    return damage
+
+
 @pytest.mark.parametrize(
     ("damage", "says"),
     [
+        (emptied("cases", "stage"), "cases/ has rows without stage"),
         (copied("evidence", 1), "evidence/part-00001.parquet has no cases/part-00001.parquet"),
         (copied("cases", 1), "cases/part-00001.parquet has no evidence/part-00001.parquet"),
         (retyped("cases", "line", pl.String()), "cases/: line is String, not Int64"),
