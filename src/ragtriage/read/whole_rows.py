@@ -1,4 +1,4 @@
-"""Rows of a run's table for those who show them: every column there, of its type, nothing missing."""
+"""Rows of a run's table for those who show them: every column there, and no value missing."""
 
 from __future__ import annotations
 
