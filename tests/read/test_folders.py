@@ -90,7 +90,7 @@ def test_every_folder_is_named_once(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize("name", ["missing", "file"])
+@pytest.mark.parametrize("name", ["missing", "file", "nu\0l"])
 def test_no_folder_at_all(tmp_path: Path, name: str) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match=name):
