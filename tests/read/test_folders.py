@@ -159,8 +159,9 @@ def test_a_run_that_vanishes_meanwhile(tmp_path: Path, monkeypatch: pytest.Monke
     folders = [stored_folder(store_run(tmp_path, name)) for name in ("good", "gone")]
     look = pl.read_parquet_schema
 
-    def then_gone(path: Path) -> Any:
-        schema = look(path)
+    def then_gone(file: Any) -> Any:
+        schema = look(file)
+        path = Path(file.name)
         if path.parent.name == "gone":
             path.unlink()
         return schema

@@ -61,7 +61,9 @@ def _foreign_values(frame: pl.DataFrame, model: type[pa.DataFrameModel]) -> dict
 def _fault(path: Path, schema: dict[str, pl.DataType]) -> str | None:
     """What a table's footer already tells."""
     try:
-        found = pl.read_parquet_schema(path)
+        # By its name a file of `[ab]/` would be looked for in `a/` and `b/`.
+        with path.open("rb") as file:
+            found = pl.read_parquet_schema(file)
     except _FAILURES as error:
         return _reason(path, error)
     for name, dtype in schema.items():
