@@ -82,5 +82,4 @@ def units_of(
     one, other = (pl.Series(values, dtype=pl.Float64) for values in (base, candidate))
     scores = Scores(RECALL, one, other, one.ne_missing(other))
     names = pl.Series(groups or [None] * len(base), dtype=pl.String)
-    everything = pl.Series([True] * len(base))
-    return units(scores, group_codes(names), everything)
+    return units(scores, group_codes(names))

@@ -6,11 +6,13 @@ import itertools
 from fractions import Fraction
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import permutation_test
 
+from ragtriage.comparison.deltas import Scores
 from ragtriage.comparison.significance import (
     SAMPLES,
     exact_p,
@@ -19,7 +21,8 @@ from ragtriage.comparison.significance import (
     resolution,
     sign_flip,
 )
-from tests.comparison.kit import units_of
+from ragtriage.comparison.units import Units, group_codes, units_by_value
+from tests.comparison.kit import RECALL, units_of
 
 
 def by_hand(differences: list[Fraction]) -> Fraction:
@@ -191,3 +194,21 @@ def test_what_a_small_set_cannot_resolve() -> None:
     assert "resolves nothing" in resolution([unscored])
     nothing = [sign_flip(units_of([0.5], [1.0]), 0, "x")]
     assert "resolves nothing" in resolution(nothing)
+
+
+def test_the_units_of_each_slice_value_are_those_of_its_pairs_alone() -> None:
+    base, candidate = [0.0, 0.5, None, 1.0, 0.0, 0.25], [1.0, 0.5, 1.0, None, 0.5, 1.0]
+    groups = ["g", "g", None, None, None, "h"]
+    values = {"x": [0, 1, 2], "y": [1, 4, 5], "nothing scored": [2, 3]}
+    one, other = (pl.Series(side, dtype=pl.Float64) for side in (base, candidate))
+    found = Scores(RECALL, one, other, one.ne_missing(other))
+    rows = [(cell, value) for value, cells in values.items() for cell in cells]
+    members = pl.DataFrame(rows, schema=["cell", "slice_value"], orient="row")
+    unit = group_codes(pl.Series(groups, dtype=pl.String))
+    told = units_by_value(found, unit, pl.Series(range(6), dtype=pl.Int64), members)
+    assert sorted(told) == ["x", "y"]
+    for value in told:
+        alone = units_of(*([side[i] for i in values[value]] for side in (base, candidate, groups)))
+        for name in ("sums", "cases", "counts"):
+            assert getattr(told[value], name).tolist() == getattr(alone, name).tolist()
+    assert Units.none().n_cases == units_of([None], [1.0]).n_cases == 0

@@ -12,7 +12,7 @@ from ragtriage.comparison.deltas import Scores
 from ragtriage.comparison.intervals import cluster_bootstrap
 from ragtriage.comparison.significance import Test, holm, resolution, sign_flip
 from ragtriage.comparison.slices import Cells
-from ragtriage.comparison.units import units
+from ragtriage.comparison.units import Units, units, units_by_value
 from ragtriage.errors import UsageError, nearest
 from ragtriage.metrics.registry import Column
 
@@ -62,6 +62,11 @@ class Family:
         if found.column not in self.columns:
             return
         deltas = {(row["slice"], row["slice_value"]): row["delta"] for row in told}
+        by_value = {
+            name: units_by_value(found, unit, cells.codes, cells.of_slice(name))
+            for name in self.slices
+        }
+        by_value["all"] = {"all": units(found, unit)}
         for name, value in [("all", "all"), *cells.values(self.slices)]:
             key = {
                 "slice": name,
@@ -70,7 +75,7 @@ class Family:
                 "k": found.column.k,
             }
             label = f"{_label(found.column)}[{name}={value}]"
-            members = units(found, unit, cells.of_value(name, value))
+            members = by_value[name].get(value, Units.none())
             if self.test:
                 test = sign_flip(members, self.seed, label)
                 self.tests.append(test)

@@ -40,14 +40,9 @@ class Cells:
         )
         return order.join(folded, on=KEYS, how="inner", maintain_order="left")
 
-    def of_value(self, name: str, value: str) -> pl.Series:
-        """Is each pair in this slice value?"""
-        if name == "all":
-            return pl.repeat(True, len(self.codes), dtype=pl.Boolean, eager=True)
-        chosen = self.members.filter((pl.col("slice") == name) & (pl.col("slice_value") == value))[
-            "cell"
-        ]
-        return self.codes.is_in(chosen.implode())
+    def of_slice(self, name: str) -> pl.DataFrame:
+        """The cells of each value of a slice: `cell`, `slice_value`."""
+        return self.members.filter(pl.col("slice") == name).select("cell", "slice_value")
 
     def values(self, names: tuple[str, ...]) -> list[tuple[str, str]]:
         """Slice values of these slices, in order."""

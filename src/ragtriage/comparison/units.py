@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -30,6 +31,11 @@ class Units:
     sums: Whole
     cases: Whole
     counts: Whole
+
+    @classmethod
+    def none(cls) -> Units:
+        """Of no case."""
+        return cls(*(np.zeros(0, dtype=np.int64) for _ in range(3)))
 
     @property
     def n_cases(self) -> int:
@@ -73,31 +79,55 @@ def group_codes(groups: pl.Series) -> pl.Series:
     return frame.select(pl.coalesce(named, alone).alias("unit")).to_series()
 
 
-def units(found: Scores, unit: pl.Series, chosen: pl.Series) -> Units:
-    """The units of one metric within a slice.
+def units(found: Scores, unit: pl.Series) -> Units:
+    """The units of one metric over all pairs.
 
     Args:
         found: the metric on every pair.
         unit: each pair's unit, as `group_codes` numbers them.
-        chosen: which pairs are in the slice.
     """
-    frame = pl.DataFrame(
-        {
-            "unit": unit,
-            "base": found.base.cast(pl.Float64),
-            "candidate": found.candidate.cast(pl.Float64),
-        }
-    ).filter(chosen & found.base.is_not_null() & found.candidate.is_not_null())
+    return _counted(_differences(found, unit), [])[()]
+
+
+def units_by_value(
+    found: Scores, unit: pl.Series, codes: pl.Series, members: pl.DataFrame
+) -> dict[str, Units]:
+    """The same for each value of a slice; a value without a scored pair is absent.
+
+    Args:
+        found: the metric on every pair.
+        unit: each pair's unit, as `group_codes` numbers them.
+        codes: each pair's cell.
+        members: `cell` and `slice_value`: the cells of each value.
+    """
+    rows = _differences(found, unit, cell=codes).join(members, on="cell", how="inner")
+    return {str(value): kinds for (value,), kinds in _counted(rows, ["slice_value"]).items()}
+
+
+def _differences(found: Scores, unit: pl.Series, **more: pl.Series) -> pl.DataFrame:
+    """The pairs scored in both runs: `unit`, the difference in steps, and what else is given."""
     steps = ((pl.col("candidate") - pl.col("base")) * float(ONE)).round().cast(pl.Int64)
+    scored = found.base.is_not_null() & found.candidate.is_not_null()
+    base, candidate = (values.cast(pl.Float64) for values in (found.base, found.candidate))
+    frame = pl.DataFrame({"unit": unit, "base": base, "candidate": candidate, **more})
+    return frame.filter(scored).select("unit", *more, steps=steps)
+
+
+def _counted(rows: pl.DataFrame, keys: list[str]) -> dict[tuple[Any, ...], Units]:
+    """Kinds of units by `keys`; of no key one entry, be it empty."""
     kinds = (
-        frame.group_by("unit")
-        .agg(sums=steps.sum(), cases=pl.len().cast(pl.Int64))
+        rows.group_by(*keys, "unit")
+        .agg(sums=pl.col("steps").sum(), cases=pl.len().cast(pl.Int64))
         .with_columns(sums=_without_rounding())
-        .group_by("sums", "cases")
+        .group_by(*keys, "sums", "cases")
         .agg(counts=pl.len().cast(pl.Int64))
         .sort("sums", "cases")
     )
-    return Units(*(kinds[name].to_numpy() for name in ("sums", "cases", "counts")))
+    parts = kinds.partition_by(keys, as_dict=True) if keys else {(): kinds}
+    return {
+        key: Units(*(part[name].to_numpy() for name in ("sums", "cases", "counts")))
+        for key, part in parts.items()
+    }
 
 
 def _without_rounding() -> pl.Expr:
