@@ -65,7 +65,7 @@ def test_failed_gates_need_force(cli: Command, top: Path) -> None:
     [
         ("refused", "its input was refused"),
         ("old", "schema version '0'"),
-        ("agreement-x", "not a run but one agreement report"),
+        ("agreement-x", "not a run but the report of one agreement"),
         (".unfinished/late", "names 'elsewhere'"),
         ("nowhere", "no such run"),
         ("a/manifest.json", "no such run"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -103,6 +104,7 @@ def test_stage_and_break_point_always_have_a_row() -> None:
         for name, _ in row.break_points:
             for missing_known in (True, False):
                 found = deciding_row(row.stage, name, answerable=None, missing_known=missing_known)
+                assert found is not None
                 assert (found.stage, name in dict(found.break_points)) == (row.stage, True)
 
 
@@ -162,6 +164,33 @@ def test_what_is_no_run_is_refused(cli: Command, tmp_path: Path) -> None:
     cli("explain", "a", "--run", tmp_path / "none").refuses("no such run")
     cli("explain", "a", "--run", tmp_path).refuses("not a finished run")
     cli("explain", "a").refuses("--run")
+
+
+Harm = Callable[[pl.DataFrame], pl.DataFrame]
+HARMED: list[tuple[str, Harm, str]] = [
+    ("cases", lambda rows: rows.drop("lucky"), "cases/ has no lucky"),
+    ("evidence", lambda rows: rows.drop("in_top_k", "listed", strict=False), "no in_top_k"),
+    ("claims", lambda rows: rows.drop("conflict"), "claims/ has no conflict"),
+    ("claims", lambda rows: rows.with_columns(text=pl.lit(1)), "text is Int32, not String"),
+    ("claims", lambda rows: rows.with_columns(claim_id=pl.lit(None, pl.String)), "claim_id"),
+    ("cases", lambda rows: rows.with_columns(stage=pl.lit("none")), "'none'"),
+    ("cases", lambda rows: rows.with_columns(stage=pl.lit(None, pl.String)), "without stage"),
+    ("cases", lambda rows: rows.with_columns(missing=[None]), "without missing"),
+]
+
+
+@pytest.mark.parametrize(("table", "harm", "says"), HARMED)
+def test_a_harmed_table_is_refused_by_name(
+    cli: Command, written: Writer, tmp_path: Path, table: str, harm: Harm, says: str
+) -> None:
+    claims = [{"claim_id": "k", "supported": True}]
+    case = {"case_id": "q", "required_ids": ["a"], "retrieved_ids": ["b"], "claims": claims}
+    run = ragtriage.evaluate(written([case]), out=tmp_path / "out").folder
+    part = run / table / "part-00000.parquet"
+    whole = pl.read_parquet(part)
+    harmed = harm(whole)
+    harmed.cast({n: whole.schema[n] for n in ("missing",) if n in harmed}).write_parquet(part)
+    cli("explain", "q", "--run", run).refuses(says, "not a run of ours" * (says != "'none'"))
 
 
 def test_hidden_characters_are_shown(cli: Command, written: Writer, tmp_path: Path) -> None:

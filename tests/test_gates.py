@@ -8,7 +8,10 @@ import polars as pl
 import pytest
 
 from ragtriage.errors import UsageError
+from ragtriage.finding_needs import CORPUS, REVIEWS
+from ragtriage.findings import MEANINGS
 from ragtriage.gates import check_observed, counted, judge, parse_gate, threshold_gates
+from ragtriage.schemas.inputs import CASE_FIELDS
 from ragtriage.summary import STAGES_SCHEMA, SUMMARY_SCHEMA
 
 SLICES = ("all", "split", "tag", "answerable", "group")
@@ -111,6 +114,10 @@ def test_verdicts(text: str, holds: bool) -> None:
         ("recall@5 >= high", "not a number"),
         ("recall@5 >= nan", "finite"),
         ("recall@5 >= inf", "finite"),
+        ("recall@5 >= 1_0", "not a number"),
+        ("recall@5 >= 0.\u0668", "not a number"),
+        ("recall@\u0665 >= 0.8", "not a gate"),
+        pytest.param(f"recall@{'9' * 5000} >= 0.8", "not a gate", id="cutoff of 5000 digits"),
         ("recal@5 >= 0.8", "did you mean `recall`"),
         ("stage.generatoin <= 1", "did you mean `generation`"),
         ("finding.disjoint == 0", "no finding"),
@@ -132,11 +139,22 @@ def test_refusals(text: str, says: str) -> None:
         ("ndcg >= 0", "needs a cutoff"),
         ("context_recall@10 >= 0", "has no cutoff"),
         ("citation_coverage >= 0", "no cited_ids"),
+        ("finding.no-citations == 0", "no cited_ids"),
+        ("finding.context-not-retrieved == 0", "no context_ids"),
+        ("finding.dangling-required == 0", "no --corpus"),
+        ("finding.required-not-allowed == 0", "no allowed_ids or forbidden_ids"),
+        ("finding.disputed-label == 0", "no --reviews"),
+        ("finding.unjudged == 0", "no grades"),
     ],
 )
 def test_what_the_input_cannot_answer(text: str, says: str) -> None:
     with pytest.raises(UsageError, match=says):
         check_observed(parse_gate(text, SLICES), {"required_ids", "retrieved_ids"}, (10,))
+
+
+@pytest.mark.parametrize("name", MEANINGS)
+def test_every_finding_can_be_asked_for_where_all_is_observed(name: str) -> None:
+    check_observed(parse_gate(f"finding.{name} == 0", SLICES), {*CASE_FIELDS, CORPUS, REVIEWS}, ())
 
 
 def test_thresholds_use_the_first_cutoff_as_given() -> None:

@@ -13,7 +13,7 @@ import pytest
 import ragtriage
 from ragtriage.publish.history.page import MARK
 from tests.stored_runs import FIRST, gate_row, mean_row, stage_row, store_run
-from tests.support import CONTRACTS, INVALID, ROOT, Command, snapshot
+from tests.support import CONTRACTS, INVALID, ROOT, Command, Writer, snapshot
 
 
 def stored_comparison(top: Path, base: str, candidate: str, cases: list[str], day: int = 0) -> Path:
@@ -84,6 +84,17 @@ def test_leakage_reports_are_counted_and_mix_with_no_table_of_runs(
     # What a leakage report lists has other columns: one glob must not meet both.
     found = pl.read_parquet(out / "*" / "findings.parquet")
     assert found.columns == ["run_id", "finding", "n", "example_case_ids"]
+
+
+@pytest.mark.parametrize("name", ["[ab]", "runs*", "fold=1", "a b"])
+def test_a_folder_of_any_name(cli: Command, written: Writer, tmp_path: Path, name: str) -> None:
+    """No part of a path is a pattern, nor a column."""
+    record = {"case_id": "q", "required_ids": ["a"], "retrieved_ids": ["a"], "answer_correct": True}
+    run = ragtriage.evaluate(written([record]), out=tmp_path / name, run_id="r")
+    assert (run.cases.height, run.cases.columns.count("fold")) == (1, 0)
+    assert ragtriage.compare(run.folder, run.folder, out=tmp_path / name).cases.height == 0
+    assert cli("history", tmp_path / name).code == 0
+    assert cli("explain", "q", "--run", run.folder).code == 0
 
 
 def test_in_order_of_time_then_of_name(tmp_path: Path) -> None:

@@ -118,6 +118,22 @@ def test_a_slice_of_light_weights_keeps_its_mean_beside_heavy_ones(
     assert whole.filter(slice="all")["weighted_mean"][0] == pytest.approx(share, rel=1e-12)
 
 
+@pytest.mark.parametrize("other", [5e-324, 1e-300, 1e-9, 1e9, 1.7e308])
+def test_weights_of_any_size_side_by_side(other: float) -> None:
+    # Each slice has the mean of its own weights, however small these are beside the others.
+    values, weights = [0.0, 1.0, 0.0, 1.0, 0.5], [other, other, 1.0, 3.0, None]
+    summary = Summary(COLUMNS, weighted=True)
+    summary.add(chunk(values, weight=weights, split=["dev", "dev", "test", "test", "test"]))
+    told = summary.table().select("slice", "slice_value", "weighted_mean").rows()
+    exact = [Fraction(1 if weight is None else weight) for weight in weights]
+    total = sum(w * Fraction(v) for w, v in zip(exact, values, strict=True)) / sum(exact)
+    assert dict(zip([row[:2] for row in told], [row[2] for row in told], strict=True)) == {
+        ("all", "all"): pytest.approx(float(total), rel=1e-15),
+        ("split", "dev"): 0.5,
+        ("split", "test"): 3.5 / 5,
+    }
+
+
 def test_a_case_counts_in_each_of_its_tags_once() -> None:
     parts = chunk([1.0, 0.0, 0.5], tags=[["a", "b", "a"], ["b"], None])
     rows = table([parts]).filter(slice="tag")

@@ -79,7 +79,8 @@ def _found(run: Path, out: Path) -> Path:
 def _finished(folder: Path) -> StoredFolder:
     stored = stored_folder(folder)
     if stored.reason is not None:
-        raise InputError(f"{folder}: not a finished run: {stored.reason}")
+        reason = stored.reason.removesuffix(": not a finished run")
+        raise InputError(f"{folder}: not a finished run: {reason}")
     if stored.kind != "run":
-        raise InputError(f"{folder}: not a run but one {stored.kind} report")
+        raise InputError(f"{folder}: not a run but the report of one {stored.kind}")
     return stored

@@ -72,7 +72,7 @@ class Comparison:
     def cases(self) -> pl.DataFrame:
         """Cases that changed, regressions first; read from the folder where there is one."""
         if self._table is None:
-            return pl.read_parquet(self.folder / "cases.parquet")
+            return pl.read_parquet(self.folder / "cases.parquet", glob=False)
         return tagged(self._table.frame(), self.run_id)
 
     def __repr__(self) -> str:

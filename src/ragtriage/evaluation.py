@@ -11,6 +11,7 @@ from ragtriage.admission import Admission
 from ragtriage.advice import advice
 from ragtriage.decision import decide
 from ragtriage.errors import InputError, InvalidRowsError, UsageError
+from ragtriage.finding_needs import CORPUS, REVIEWS
 from ragtriage.folding import Fold, Progress
 from ragtriage.gates import (
     THRESHOLDS,
@@ -101,12 +102,18 @@ class Evaluation:
         fields = self.admission.given.fields
         try:
             for gate in self._gates if fields else ():
-                check_observed(gate, fields, self._request.k)
+                check_observed(gate, fields | self._files, self._request.k)
         except UsageError:
             if self.admission.once:
                 raise Mistaken from None  # a later record may yet have the field
             raise
         self.admission.check_digests(digests)
+
+    @property
+    def _files(self) -> set[str]:
+        """Files beside the cases, which some findings need."""
+        given = {CORPUS: self._request.corpus, REVIEWS: self._request.reviews}
+        return {name for name, files in given.items() if files}
 
     def check(self) -> FileLines:
         """The first half of it."""

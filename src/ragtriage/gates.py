@@ -9,6 +9,7 @@ Gates over two runs (`delta.`, `new.`) share this grammar; `ragtriage.comparison
 
 from __future__ import annotations
 
+import math
 import operator
 import re
 from collections.abc import Callable
@@ -17,9 +18,9 @@ from dataclasses import dataclass
 import polars as pl
 
 from ragtriage.errors import UsageError, nearest
+from ragtriage.finding_needs import lacking
 from ragtriage.findings import MEANINGS
 from ragtriage.metrics.registry import REGISTRY, Metric
-from ragtriage.split_groups import GROUP_ACROSS_SPLITS, NEEDS
 from ragtriage.stages import precedence
 
 TOLERANCE = 1e-9
@@ -41,7 +42,7 @@ _OPERATORS: dict[str, Callable[[float, float], bool]] = {
 }
 _GATE = re.compile(
     r"\s*(?:(?P<prefix>weighted|scored|n|stage|finding|delta|new)\.)?(?P<name>[a-z][a-z0-9_-]*)"
-    r"(?:@(?P<k>\d+))?\s*(?:\[(?P<filter>.*)\])?\s*(?P<op>>=|<=|==|!=|>|<)\s*(?P<number>[^\s=<>!]\S*)\s*",
+    r"(?:@(?P<k>[0-9]{1,10}))?\s*(?:\[(?P<filter>.*)\])?\s*(?P<op>>=|<=|==|!=|>|<)\s*(?P<number>[^\s=<>!]\S*)\s*",
     re.DOTALL,
 )
 ONE_RUN = ("", "weighted", "scored", "n", "stage", "finding")
@@ -127,10 +128,10 @@ def check_observed(gate: Gate, fields: set[str], cutoffs: tuple[int, ...]) -> No
     """Can this input answer the gate at all?
 
     Raises:
-        UsageError: the metric's fields are not observed, or its cutoff was not asked for.
+        UsageError: what the metric or finding needs is not observed, or a cutoff was not asked for.
     """
-    if gate.prefix == "finding" and gate.name == GROUP_ACROSS_SPLITS:
-        _check_fields(gate, [name for name in NEEDS if name not in fields])
+    if gate.prefix == "finding":
+        _check_fields(gate, lacking(gate.name, fields))
     if gate.prefix in _NAMED:
         return
     declared = REGISTRY[gate.name]
@@ -138,11 +139,11 @@ def check_observed(gate: Gate, fields: set[str], cutoffs: tuple[int, ...]) -> No
     _check_fields(gate, declared.missing(fields))
 
 
-def _check_fields(gate: Gate, lacking: list[str]) -> None:
-    if lacking:
+def _check_fields(gate: Gate, missing: list[str]) -> None:
+    if missing:
         raise UsageError(
             f"gate {gate.text!r}: {gate.name} is not observed: the input has no "
-            f"{'; no '.join(lacking)}; record the fields or remove the gate"
+            f"{'; no '.join(missing)}; record the fields or remove the gate"
         )
 
 
@@ -253,10 +254,13 @@ def _filter(text: str, found: str | None, slices: tuple[str, ...]) -> tuple[str,
 
 def _number(text: str, number: str) -> float:
     try:
-        value = float(number)
+        # Python also takes 1_0 for ten, and digits of any script.
+        value = float(number) if number.isascii() and "_" not in number else None
     except ValueError:
-        raise UsageError(f"--gate {text!r}: {number!r} is not a number") from None
-    if value != value or value in (float("inf"), float("-inf")):  # noqa: PLR0124 - NaN
+        value = None
+    if value is None:
+        raise UsageError(f"--gate {text!r}: {number!r} is not a number")
+    if not math.isfinite(value):
         raise UsageError(f"--gate {text!r}: the threshold must be a finite number")
     return value
 

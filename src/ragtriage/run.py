@@ -117,7 +117,8 @@ class Run:
         if self._kept is not None:
             parts = [tagged(part, self.run_id) for part in self._kept[name]]
         elif self.path is not None:
-            parts = [pl.read_parquet(part) for part in sorted((self.path / name).glob("*.parquet"))]
+            files = sorted((self.path / name).glob("*.parquet"))
+            parts = [pl.read_parquet(file, glob=False) for file in files]
         else:
             raise ValueError(f"{name} was neither written nor kept")
         return pl.concat(parts) if parts else pl.DataFrame(schema=self._schema(name))

@@ -142,8 +142,8 @@ def precedence(contract: str) -> tuple[Row, ...]:
 
 def deciding_row(
     stage: str, break_point: str | None, *, answerable: bool | None, missing_known: bool
-) -> Row:
-    """The row that placed a case, from what a run stores of it.
+) -> Row | None:
+    """The row that placed a case, from what a run stores of it; None where there is no such row.
 
     `answerable`, `missing_known` (`missing` is not null) tell rows apart that share stage and break
     point: 5 and 14, 8 and 11.
@@ -153,6 +153,8 @@ def deciding_row(
         for row in precedence("auto")
         if row.stage == stage and break_point in (name for name, _ in row.break_points)
     ]
+    if not rows:
+        return None
     if stage == PASS:
         return rows[0 if answerable is False else -1]
     return rows[-1 if missing_known else 0]

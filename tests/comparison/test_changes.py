@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 import ragtriage
+from ragtriage import InputError
+from ragtriage.comparing import of_run
+from ragtriage.comparison.ledger import moves
 from tests.comparison.kit import HIT, MISS, case, changed, compared, run_of
 from tests.support import Record
 
@@ -67,6 +72,13 @@ def test_what_moved_in_the_ledger(
     found = compared(tmp_path, [base], [candidate])
     assert changed(found)["q"]["moved"] == moved
     assert found.report["cases"][0]["moved"] == moved
+
+
+def test_a_stored_requirement_without_an_id_is_refused(tmp_path: Path) -> None:
+    run = of_run(run_of(tmp_path, [case("q", HIT)]))
+    nameless = run.evidence.with_columns(ids=pl.lit(None, pl.List(pl.String)))
+    with pytest.raises(InputError, match="evidence/ has rows without ids"):
+        moves(run, replace(run, evidence=nameless), pl.Series(["q"]))
 
 
 def test_a_requirement_of_one_run_only_is_said(tmp_path: Path) -> None:

@@ -186,5 +186,8 @@ def test_what_a_small_set_cannot_resolve() -> None:
     assert "can resolve at 0.05" in resolution(large)
     same = [sign_flip(units_of([0.5, 1.0], [0.5, 1.0]), 0, "x")]
     assert "nothing to test" in resolution(same)
+    unscored = sign_flip(units_of([None], [1.0]), 0, "x")
+    assert "that is scored in both runs: there is nothing" in resolution([*same, unscored])
+    assert "resolves nothing" in resolution([unscored])
     nothing = [sign_flip(units_of([0.5], [1.0]), 0, "x")]
     assert "resolves nothing" in resolution(nothing)

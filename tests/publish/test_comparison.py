@@ -94,6 +94,24 @@ def test_a_terminal_gets_printable_lines(hostile: ragtriage.Comparison, width: i
     assert max(map(len, shown.splitlines())) <= width
 
 
+def test_a_terminal_counts_what_it_leaves_out(tmp_path: Path) -> None:
+    base = [case(f"q{i}", HIT) for i in range(4)]
+    candidate = [case(f"q{i}", (HIT, MISS)[i % 2]) for i in range(4)]
+    found = compared(tmp_path, base, candidate, test=True, intervals=True)
+    shown = terminal.render(found.report, color=False, width=300)
+    limit = terminal.Limits().rows
+    for title, lines in (
+        ("Metrics (", words.moved_deltas(found.report)),
+        ("Tests (", evidence.test_lines(found.report)),
+        ("Intervals (", evidence.interval_lines(found.report)),
+    ):
+        assert len(lines) > limit
+        part = shown[shown.index(title) :].splitlines()
+        assert part[limit + 1].startswith(f"and {len(lines) - limit} more left out")
+    every = terminal.render(found.report, color=False, width=300, detail="verbose")
+    assert "left out" not in every
+
+
 def test_every_format_carries_every_part(tmp_path: Path) -> None:
     found = compared(
         tmp_path, *mixed(2), test=True, intervals=True, max_regressions=0, slice="split"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 from pathlib import Path
 
@@ -11,13 +12,20 @@ import pytest
 from polars.exceptions import ComputeError
 
 from ragtriage.errors import InputError, UsageError
-from ragtriage.publish.folder import RunFolder, writing
+from ragtriage.publish.folder import RunFolder, to_json, writing
 
 FRAME = pl.DataFrame({"a": [1, 2]})
 
 
 def everything(folder: Path) -> list[str]:
     return sorted(str(path.relative_to(folder)) for path in folder.rglob("*"))
+
+
+def test_json_holds_no_character_that_moves_a_terminal() -> None:
+    value = {"question": "".join(map(chr, range(0xA0))) + "##[é"}
+    text = to_json(value)
+    assert [char for char in text if not char.isprintable()] == ["\n"] * text.count("\n")
+    assert json.loads(text) == value
 
 
 def test_nothing_is_visible_before_publish(tmp_path: Path) -> None:

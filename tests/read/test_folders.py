@@ -92,7 +92,7 @@ def test_every_folder_is_named_once(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize("name", ["missing", "file"])
+@pytest.mark.parametrize("name", ["missing", "file", "nu\0l"])
 def test_no_folder_at_all(tmp_path: Path, name: str) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match=name):
@@ -127,9 +127,19 @@ def _without_a_column(path: Path) -> None:
     pl.read_parquet(path).drop("mean").write_parquet(path)
 
 
+def _without_a_value(path: Path) -> None:
+    pl.read_parquet(path).with_columns(metric=pl.lit(None, pl.String)).write_parquet(path)
+
+
+def _of_no_number(path: Path) -> None:
+    pl.read_parquet(path).with_columns(mean=pl.lit(float("nan"))).write_parquet(path)
+
+
 @pytest.mark.parametrize(
     ("harm", "words"),
     [
+        (_without_a_value, "has rows without metric"),
+        (_of_no_number, "has a mean that is no number"),
         (Path.unlink, "is not there"),
         (_truncated, "cannot be read"),
         (_damaged, "cannot be read"),
@@ -151,8 +161,9 @@ def test_a_run_that_vanishes_meanwhile(tmp_path: Path, monkeypatch: pytest.Monke
     folders = [stored_folder(store_run(tmp_path, name)) for name in ("good", "gone")]
     look = pl.read_parquet_schema
 
-    def then_gone(path: Path) -> Any:
-        schema = look(path)
+    def then_gone(file: Any) -> Any:
+        schema = look(file)
+        path = Path(file.name)
         if path.parent.name == "gone":
             path.unlink()
         return schema

@@ -97,6 +97,14 @@ def remove(name: str) -> Damage:
     return damage
 
 
+def dangling(name: str) -> Damage:
+    def damage(folder: Path) -> None:
+        (folder / name).unlink()
+        (folder / name).symlink_to("nowhere")
+
+    return damage
+
+
 def write(name: str, text: str) -> Damage:
     return lambda folder: (folder / name).write_text(text, "utf-8") and None
 
@@ -124,6 +132,7 @@ def write(name: str, text: str) -> Damage:
         (remove("cases"), "no cases/part-*.parquet"),
         (remove("evidence"), "no evidence/part-*.parquet"),
         (write("cases/part-00000.parquet", "torn"), "cases/ cannot be read"),
+        (dangling("cases/part-00000.parquet"), "cases/part-00000.parquet is no file"),
     ],
 )
 def test_what_is_no_finished_run(folder: Path, damage: Damage, says: str) -> None:
@@ -151,9 +160,20 @@ def retyped(table: str, column: str, dtype: pl.DataType) -> Damage:
     return damage
 
 
+def emptied(table: str, column: str) -> Damage:
+    def damage(folder: Path) -> None:
+        part = folder / table / "part-00000.parquet"
+        rows = pl.read_parquet(part)
+        nothing = pl.lit(None, rows.schema[column]).alias(column)
+        rows.with_columns(nothing).write_parquet(part)
+
+    return damage
+
+
 @pytest.mark.parametrize(
     ("damage", "says"),
     [
+        (emptied("cases", "stage"), "cases/ has rows without stage"),
         (copied("evidence", 1), "evidence/part-00001.parquet has no cases/part-00001.parquet"),
         (copied("cases", 1), "cases/part-00001.parquet has no evidence/part-00001.parquet"),
         (retyped("cases", "line", pl.String()), "cases/: line is String, not Int64"),

@@ -9,6 +9,7 @@ import polars as pl
 
 from ragtriage.comparison.deltas import Scores, Values
 from ragtriage.comparison.pairing import Pairs
+from ragtriage.errors import InputError
 from ragtriage.read.runs import StoredRun
 from ragtriage.stages import PASS
 
@@ -36,6 +37,12 @@ class Changes:
         for name in STAGE_FIELDS:
             one, other = self.pairs.both(self.base, self.candidate, name)
             columns |= {f"base_{name}": one, f"candidate_{name}": other}
+        for side, run in (("base", self.base), ("candidate", self.candidate)):
+            if columns[f"{side}_stage"].null_count():
+                raise InputError(
+                    f"run {run.run_id}: cases/ has rows without stage: not a run of ours; "
+                    "evaluate again"
+                )
         self.stages = pl.DataFrame(columns)
         none = pl.repeat(False, len(self.pairs.ids), dtype=pl.Boolean, eager=True)
         self._worse = self._better = none

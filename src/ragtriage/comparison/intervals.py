@@ -12,7 +12,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from ragtriage.comparison.significance import SAME
+from ragtriage.comparison.significance import NOT_SCORED, SAME
 from ragtriage.comparison.units import ONE, Units
 
 SAMPLES = 9_999
@@ -55,7 +55,7 @@ def resampled(units: Units, seed: int, label: str) -> Interval:
 
 def _undefined(units: Units) -> str | None:
     if units.n_cases == 0:
-        return "no case is scored in both runs"
+        return NOT_SCORED
     if units.n_units == 1:
         return "one case or group: nothing to draw from"
     if units.n_differing == 0:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import polars as pl
 
+from ragtriage.errors import InputError
 from ragtriage.read.runs import StoredRun
 
 _SEPARATOR = "\x1f"
@@ -24,6 +25,9 @@ def moves(base: StoredRun, candidate: StoredRun, case_ids: pl.Series) -> pl.Data
         base: the base run.
         candidate: the run held against it.
         case_ids: the cases to look at.
+
+    Raises:
+        InputError: a requirement has no ID.
     """
     one, other = (_rows(run, case_ids) for run in (base, candidate))
     joined = one.join(other, on=["case_id", "key"], how="full", suffix="_candidate", coalesce=True)
@@ -51,9 +55,13 @@ def _rows(run: StoredRun, case_ids: pl.Series) -> pl.DataFrame:
     ledger = run.evidence.select(_READ).join(wanted, on="case_id", how="semi")
     # Lists in many pieces are joined several times as slowly.
     rows = run.read(ledger, streaming=True).rechunk()
+    first = rows["ids"].list.first()
+    if first.null_count():
+        raise InputError(
+            f"run {run.run_id}: evidence/ has rows without ids: not a run of ours; evaluate again"
+        )
     several = (rows["ids"].list.len() != 1).any()
-    ids = pl.col("ids")
-    key = ids.list.sort().list.join(_SEPARATOR) if several else ids.list.first()
+    key = pl.col("ids").list.sort().list.join(_SEPARATOR) if several else pl.lit(first)
     return rows.with_columns(key=key, there=pl.lit(value=True))
 
 

@@ -20,6 +20,7 @@ EXACT_UP_TO = 20
 SAMPLES = 9_999
 LEVEL = 0.05
 _BLOCK = 4_000_000
+NOT_SCORED = "no case is scored in both runs"
 SAME = "no difference: every case, or group as a whole, comes to the same in both runs"
 
 
@@ -61,7 +62,7 @@ def sign_flip(units: Units, seed: int, label: str) -> Test:
 
 def _undefined(units: Units) -> str | None:
     if units.n_cases == 0:
-        return "no case is scored in both runs"
+        return NOT_SCORED
     if units.n_cases == 1:
         return "not tested: one case"
     if units.n_units == 1:
@@ -114,9 +115,11 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
 def resolution(tests: Sequence[Test]) -> str:
     """One sentence: what this set can and cannot resolve."""
     defined = [test for test in tests if test.p is not None]
-    if tests and all(test.note == SAME for test in tests):
+    scored = [test for test in tests if test.note != NOT_SCORED]
+    if scored and all(test.note == SAME for test in scored):
+        which = "" if len(scored) == len(tests) else " that is scored in both runs"
         return (
-            "No case, or group as a whole, differs in any member of the family: "
+            f"No case, or group as a whole, differs in any member of the family{which}: "
             "there is nothing to test."
         )
     if not defined:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, TypedDict, cast
 
+from ragtriage.errors import InputError
 from ragtriage.evidence import LOST_AT
 from ragtriage.findings import MEANINGS
 from ragtriage.publish import case_words, wording
@@ -76,7 +77,11 @@ _KEYS = (
 
 
 def build(stored: StoredCase) -> Explanation:
-    """What the run has of a case, with the rule behind its stage and behind each loss."""
+    """What the run has of a case, with the rule behind its stage and behind each loss.
+
+    Raises:
+        InputError: the stage table has no such stage.
+    """
     case = stored.case
     row = deciding_row(
         case["stage"],
@@ -84,6 +89,11 @@ def build(stored: StoredCase) -> Explanation:
         answerable=case["answerable"],
         missing_known=case["missing"] is not None,
     )
+    if row is None:
+        raise InputError(
+            f"run {stored.run_id}: {case['stage']!r}, {case['break_point']!r}: no stage and break "
+            "point of ours; evaluate again"
+        )
     table = [RowEntry(number=r.number, stage=r.stage, when=r.when) for r in precedence("auto")]
     why = dict(LOST_AT)
     return Explanation(
@@ -102,7 +112,7 @@ def build(stored: StoredCase) -> Explanation:
             }
             for found in stored.requirements
         ],
-        findings={name: MEANINGS.get(name, "") for name in case["findings"]},
+        findings={name: MEANINGS.get(name, "") for name in case["findings"] or []},
         claims=[_without_run(claim) for claim in stored.claims],
     )
 

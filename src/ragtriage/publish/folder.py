@@ -30,6 +30,8 @@ _STATISTICS = {"null_count": True, "min": False, "max": False, "distinct_count":
 _ROWS = 50_000
 # What stands beside a run being written: its lock, and what it puts aside.
 _LOCK, _OLD, _SHARDS, _SPILL = ".lock", ".old", ".shards", ".spill"
+# JSON takes these as they are, a terminal for commands.
+_CONTROLS = re.compile("[\x7f-\x9f]")
 _OF_SYSTEM = re.compile(r"(?:.*: )?(.+) \(os error [0-9]+\)")
 
 
@@ -203,12 +205,16 @@ def clear_dead(out: str) -> None:
 
 
 def to_json(value: Any) -> str:
-    """JSON text that is the same for the same value; a lone surrogate cannot occur."""
+    """JSON text that is the same for the same value, and does nothing to a terminal.
+
+    A lone surrogate cannot occur.
+    """
     text = json.dumps(value, ensure_ascii=False, allow_nan=False)
     # Laid out by msgspec: json's own encoder is many times slower with an indent.
     laid_out = msgspec.json.format(text.encode("utf-8", "backslashreplace"), indent=1)
     # Means the same in JSON, and is no command where GitHub's runner reads what is printed.
-    return laid_out.decode("utf-8").replace("##[", "#\\u0023[") + "\n"
+    shown = laid_out.decode("utf-8").replace("##[", "#\\u0023[") + "\n"
+    return _CONTROLS.sub(lambda found: f"\\u{ord(found.group()):04x}", shown)
 
 
 def _beside(path: Path, ending: str) -> Path:

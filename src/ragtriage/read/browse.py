@@ -14,9 +14,8 @@ import polars as pl
 
 from ragtriage.errors import InputError
 from ragtriage.read.folders import StoredFolder, stored_folders
+from ragtriage.read.run_tables import scanned_claims
 from ragtriage.read.stored import read_table
-from ragtriage.schemas import results
-from ragtriage.schemas.inputs import dtypes
 
 
 @dataclass(frozen=True)
@@ -57,8 +56,9 @@ def small_table(
 
 
 def claims_table(run: StoredFolder) -> pl.LazyFrame:
-    """The claims of a run, unread; of no row where the run has none."""
-    parts = sorted((run.path / "claims").glob("part-*.parquet"))
-    if not parts:
-        return pl.LazyFrame(schema=dtypes(results.Claims))
-    return pl.scan_parquet(parts, glob=False, hive_partitioning=False)
+    """The claims of a run, unread; of no row where the run has none.
+
+    Raises:
+        InputError: the table is broken or of other types.
+    """
+    return scanned_claims(str(run.path))

@@ -91,8 +91,9 @@ def _names(top: Path, shown: str) -> list[str]:
     try:
         with os.scandir(top) as entries:
             return sorted(entry.name for entry in entries if entry.is_dir())
-    except OSError as error:
-        reason = error.strerror or str(error)
+    except (OSError, ValueError) as error:
+        # A name with a NUL in it is no error of the system's.
+        reason = getattr(error, "strerror", None) or str(error)
         raise InputError(f"{shown}: {reason}; give the folder that runs are written to") from None
 
 

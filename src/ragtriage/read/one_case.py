@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from difflib import get_close_matches
-from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from ragtriage.errors import InputError
+from ragtriage.read.run_tables import scanned_claims
 from ragtriage.read.runs import StoredRun, open_run
+from ragtriage.read.whole_rows import whole_rows
+from ragtriage.schemas import results
 
 NEAR = 5
 # Comparing one by one takes time; so many are near enough in length to be compared.
@@ -42,26 +44,19 @@ def stored_case(path: str, case_id: str) -> StoredCase:
     """
     run = open_run(path)
     of_case = pl.col("case_id") == pl.lit(case_id)
-    found = run.read(run.cases.filter(of_case)).to_dicts()
-    if not found:
+    found = run.read(run.cases.filter(of_case))
+    if found.is_empty():
         raise InputError(f"{path}: no case {case_id!r}{_told(nearest_ids(run, case_id))}")
     ledger = run.read(run.evidence.filter(of_case).sort("requirement"))
+    claims = run.read(scanned_claims(path).filter(of_case))
     return StoredCase(
         run_id=run.run_id,
         k=_cutoff(run, path),
-        case=found[0],
-        requirements=ledger.to_dicts(),
-        claims=_claims(run, path, case_id),
+        case=whole_rows(found, results.CaseResults, f"{path}: cases/")[0],
+        requirements=whole_rows(ledger, results.Evidence, f"{path}: evidence/"),
+        claims=whole_rows(claims, results.Claims, f"{path}: claims/"),
         no_text=run.manifest["config"].get("no_text") is True,
     )
-
-
-def _claims(run: StoredRun, path: str, case_id: str) -> list[dict[str, Any]]:
-    parts = sorted((Path(path) / "claims").glob("part-*.parquet"))
-    if not parts:
-        return []
-    table = pl.scan_parquet(parts, glob=False, hive_partitioning=False)
-    return run.read(table.filter(pl.col("case_id") == pl.lit(case_id))).to_dicts()
 
 
 def _cutoff(run: StoredRun, path: str) -> int:

@@ -5,6 +5,7 @@ Columns are read by whoever needs them; here only their names and types are look
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import polars as pl
@@ -13,7 +14,11 @@ from ragtriage.errors import InputError
 from ragtriage.schemas import results
 from ragtriage.schemas.inputs import dtypes
 
-_PUBLISHED = {"cases": dtypes(results.CaseResults), "evidence": dtypes(results.Evidence)}
+_PUBLISHED = {
+    "cases": dtypes(results.CaseResults),
+    "evidence": dtypes(results.Evidence),
+    "claims": dtypes(results.Claims),
+}
 # Without these nothing can be said of a run; others may be of a later version.
 _NEEDED: dict[str, tuple[str, ...]] = {
     "cases": (
@@ -35,6 +40,7 @@ _NEEDED: dict[str, tuple[str, ...]] = {
         "delivered",
         "lost_at",
     ),
+    "claims": tuple(_PUBLISHED["claims"]),
 }
 _NAMED = 3
 
@@ -45,13 +51,30 @@ def scanned_tables(path: str) -> tuple[pl.LazyFrame, pl.LazyFrame]:
     Raises:
         InputError: a part is lost, torn or of another run, or a column is none of ours.
     """
-    parts = {name: sorted((Path(path) / name).glob("part-*.parquet")) for name in _PUBLISHED}
+    parts = {name: _parts(path, name) for name in ("cases", "evidence")}
     for name, found in parts.items():
         if not found:
             raise InputError(f"{path}: no {name}/part-*.parquet in it: not a whole run")
     _check_parts(parts, path)
     cases, evidence = (_scanned(name, found, path) for name, found in parts.items())
     return cases, evidence
+
+
+def scanned_claims(path: str) -> pl.LazyFrame:
+    """The claims of the run in a folder, nothing read yet; of no row where it has none.
+
+    Raises:
+        InputError: a part is torn or of another run, or a column is none of ours.
+    """
+    parts = _parts(path, "claims")
+    return _scanned("claims", parts, path) if parts else pl.LazyFrame(schema=_PUBLISHED["claims"])
+
+
+def _parts(path: str, name: str) -> list[Path]:
+    found = sorted((Path(path) / name).glob("part-*.parquet"))
+    if lost := [file for file in found if not os.path.isfile(file)]:
+        raise InputError(f"{path}: {name}/{lost[0].name} is no file: not a whole run")
+    return found
 
 
 def _check_parts(parts: dict[str, list[Path]], path: str) -> None:
@@ -67,7 +90,7 @@ def _check_parts(parts: dict[str, list[Path]], path: str) -> None:
 
 def _scanned(name: str, parts: list[Path], path: str) -> pl.LazyFrame:
     try:
-        frame = pl.scan_parquet(parts, glob=False)
+        frame = pl.scan_parquet(parts, glob=False, hive_partitioning=False)
         schema = frame.collect_schema()
     except (pl.exceptions.PolarsError, OSError) as error:
         reason = str(error).split("\n", 1)[0]

@@ -22,8 +22,8 @@ def read_table(
 ) -> tuple[pl.DataFrame, dict[str, str]]:
     """These columns of `<run>/<file>` of every run, the run's folder name in `run`.
 
-    One scan reads all runs. A run whose table is missing, broken or of other types has no rows:
-    it stands with its reason in the second result.
+    One scan reads all runs. A run whose table is missing, broken, of other types or of values that
+    we never write has no rows: it stands with its reason in the second result.
     """
     types = dtypes(model)
     schema = {name: types[name] for name in columns}
@@ -36,13 +36,34 @@ def read_table(
             names[str(path)] = run.name
         else:
             lost[run.name] = f"{file} {reason}"
-    return _together(names, file, schema, lost), lost
+    frame = _together(names, file, schema, lost)
+    wrong = _foreign_values(frame, model)
+    lost |= {run: f"{file} {reason}" for run, reason in wrong.items()}
+    return frame.filter(~pl.col("run").is_in(list(wrong))), lost
+
+
+def _foreign_values(frame: pl.DataFrame, model: type[pa.DataFrameModel]) -> dict[str, str]:
+    """Runs in whose table a value is missing that never is, or is no number."""
+    declared = model.to_schema().columns
+    tests: dict[str, pl.Expr] = {}
+    for name in frame.columns[1:]:
+        if not declared[name].nullable:
+            tests[f"has rows without {name}"] = pl.col(name).is_null()
+        if frame.schema[name].is_float():
+            tests[f"has a {name} that is no number"] = ~pl.col(name).is_finite()
+    return {
+        run: reason
+        for reason, test in tests.items()
+        for run in frame.filter(test)["run"].unique(maintain_order=True)
+    }
 
 
 def _fault(path: Path, schema: dict[str, pl.DataType]) -> str | None:
     """What a table's footer already tells."""
     try:
-        found = pl.read_parquet_schema(path)
+        # By its name a file of `[ab]/` would be looked for in `a/` and `b/`.
+        with path.open("rb") as file:
+            found = pl.read_parquet_schema(file)
     except _FAILURES as error:
         return _reason(path, error)
     for name, dtype in schema.items():

@@ -142,11 +142,7 @@ def _metrics(console: Console, report: ComparisonReport, limit: int) -> None:
     rows = [_delta(console, line) for line in shown]
     print_table(console, "Metrics (means over the cases scored in both)", (1, 2), rows)
     same = len(words.deltas(report)) - len(lines)
-    where = "in the report" if report["comparison"]["written"] else "left out"
-    told = [
-        f"{rest} {where}" if rest else "",
-        f"{wording.count(same, 'metric')} the same" if same else "",
-    ]
+    told = [_left(report, rest), f"{wording.count(same, 'metric')} the same" if same else ""]
     if any(told):
         console.print(Text("; ".join(part for part in told if part), SOFT))
 
@@ -166,28 +162,34 @@ def _slices(console: Console, report: ComparisonReport, limit: int) -> None:
     shown, rest = first(words.slices_worse(report), limit)
     rows = [[text(name), *_delta(console, line)] for name, line in shown]
     print_table(console, "Slices that got worse", (2, 3), rows)
-    if rest:
-        where = kept("the report", written=report["comparison"]["written"])
-        console.print(Text(f"{rest}{where}", SOFT))
+    _say(console, _left(report, rest))
+
+
+def _left(report: ComparisonReport, rest: str) -> str:
+    """Where what is not shown here stands."""
+    return rest and rest + kept("the report", written=report["comparison"]["written"])
 
 
 def _evidence(console: Console, report: ComparisonReport, limit: int) -> None:
     """Tests with the smallest p first, and intervals, where they were asked for."""
     if report["resolution"] is not None:
-        rows = [[text(cell) for cell in line] for line in evidence.test_lines(report)[:limit]]
+        tests, rest = first(evidence.test_lines(report), limit)
+        rows = [[text(cell) for cell in line] for line in tests]
         title = "Tests (differing units, method, p, corrected, smallest)"
         print_table(console, title, (1, 3, 4, 5), rows)
+        _say(console, _left(report, rest))
         console.print(sentence(report["resolution"]))
-        _say_seeds(console, evidence.seeds(report["tests"]))
-    lines = evidence.interval_lines(report)[:limit]
+        _say(console, evidence.seeds(report["tests"]))
+    lines, rest = first(evidence.interval_lines(report), limit)
     if lines:
         rows = [[text(cell) for cell in line] for line in lines]
         print_table(
             console, "Intervals (difference, 95 percent cluster bootstrap, units)", (1, 3), rows
         )
-        _say_seeds(console, evidence.seeds(report["intervals"]))
+        _say(console, _left(report, rest))
+        _say(console, evidence.seeds(report["intervals"]))
 
 
-def _say_seeds(console: Console, drawn: str) -> None:
-    if drawn:
-        console.print(Text(drawn, SOFT))
+def _say(console: Console, told: str) -> None:
+    if told:
+        console.print(Text(told, SOFT))
