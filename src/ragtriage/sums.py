@@ -14,8 +14,13 @@ import polars as pl
 from ragtriage.fixed_point import halves, whole
 from ragtriage.metrics.registry import Column
 
-# Weights range wider than metrics: exact down to 2^-38 of a chunk's largest.
+# Weights range wider than metrics: exact down to 2^-38 of their unit. Below it they have another.
 _ONE_WEIGHT = 2**90
+_EXACT = 2.0**-38
+# Powers of two of which both they and their reciprocals are doubles.
+_LEAST_POWER, _MOST_POWER = -1022, 1022
+# How far apart units are where weights have several.
+_APART = 32
 
 
 def sums_of_alike(
@@ -26,10 +31,13 @@ def sums_of_alike(
     Beside these `unit`, in fractions of which weights are counted, `n_cases`, `n_not_run` and for
     each metric `n`, `sum` (in steps), and what else its kind needs, followed by its name.
     """
-    unit = _weight_unit(cases) if weighted else 1.0
     addends, wholes = _planned(tuple(columns))
     if weighted:
+        unit = _weight_unit(cases["weight"])
         addends = [*addends, *(part for column in columns for part in _weighted(column, unit))]
+        slices = [unit.alias("unit"), *slices]
+    else:
+        wholes = [*wholes, pl.lit(1.0).alias("unit")]
     prepared = cases.select(
         pl.lit(1, pl.Int64).alias("n_cases"),
         pl.col("error").is_not_null().cast(pl.Int64).alias("n_not_run"),
@@ -41,7 +49,7 @@ def sums_of_alike(
     alike = ["stage", "break_point", *(column.meta.output_name() for column in slices)]
     return (
         summed(prepared, alike)
-        .with_columns(*wholes, unit=pl.lit(unit))
+        .with_columns(*wholes)
         .drop(pl.selectors.starts_with("low "))
     )
 
@@ -91,25 +99,39 @@ def _whole(column: Column) -> pl.Expr:
     return whole(total, low, column).alias(f"sum {column.name}")
 
 
-def _weight_unit(cases: pl.DataFrame) -> float:
-    """A power of two no weight of the chunk exceeds; null weighs 1."""
-    largest = cases["weight"].fill_null(1.0).max()
-    return 2.0 ** math.ceil(math.log2(largest)) if isinstance(largest, float) else 1.0
+def _weight_unit(weights: pl.Series) -> pl.Expr:
+    """For each weight a power of two: one for all of them, unless they lie very far apart."""
+    given = weights.fill_null(1.0)
+    least, largest = given.min(), given.max()
+    if not isinstance(least, float) or not isinstance(largest, float):
+        return pl.lit(1.0)
+    unit = _power(largest, 1)
+    if least >= unit * _EXACT:
+        return pl.lit(unit)
+    known = {weight: _power(weight, _APART) for weight in given.unique().to_list()}
+    return pl.col("weight").fill_null(1.0).replace_strict(known, return_dtype=pl.Float64)
 
 
-def _weighted(column: Column, unit: float) -> list[pl.Expr]:
+def _power(weight: float, step: int) -> float:
+    """The least power of 2^step that is no less, within those that have a reciprocal."""
+    power = math.ceil(math.log2(weight) / step) * step
+    return 2.0 ** min(max(power, _LEAST_POWER), _MOST_POWER)
+
+
+def _weighted(column: Column, unit: pl.Expr) -> list[pl.Expr]:
     """Weighted value, and the weight of what is scored.
 
-    Fixed-point in fractions of a unit no weight of the chunk exceeds; sums are kept by unit.
+    Fixed-point in fractions of the weight's unit; sums are kept by unit.
     """
     value = _counted(column)
     weight = pl.when(value.is_not_null()).then(pl.col("weight").fill_null(1.0)).otherwise(0.0)
-    weighted = weight * value.cast(pl.Float64).fill_null(0.0)
+    # A power of two: no digit is lost, and nothing grows out of range.
+    weight = weight / unit
     return [
-        _in_units(weighted, unit).alias(f"wsum {column.name}"),
-        _in_units(weight, unit).alias(f"weight {column.name}"),
+        _in_units(weight * value.cast(pl.Float64).fill_null(0.0)).alias(f"wsum {column.name}"),
+        _in_units(weight).alias(f"weight {column.name}"),
     ]
 
 
-def _in_units(value: pl.Expr, unit: float) -> pl.Expr:
-    return (value / unit * float(_ONE_WEIGHT)).round().cast(pl.Int128)
+def _in_units(value: pl.Expr) -> pl.Expr:
+    return (value * float(_ONE_WEIGHT)).round().cast(pl.Int128)
