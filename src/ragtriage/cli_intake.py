@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import click
@@ -50,12 +49,13 @@ def inspect(file: str, text_ids: tuple[str, ...], format_: str) -> int:
     Exit code 0: something fits; 2: nothing does, or the file cannot be read.
     """
     from ragtriage.inspecting import inspected, told
+    from ragtriage.publish.folder import to_json
 
     if format_ not in ("text", "json"):
         raise UsageError(f"--format: {format_!r} is not one of text, json")
     found = inspected(file, text_ids)
     if format_ == "json":
-        print_report(json.dumps(found.document(), ensure_ascii=False, indent=2) + "\n")
+        print_report(to_json(found.document()))
     else:
         print_report(told(found))
     return EXIT_PASSED if found.command else EXIT_REFUSED

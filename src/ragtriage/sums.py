@@ -47,11 +47,7 @@ def sums_of_alike(
         *slices,
     )
     alike = ["stage", "break_point", *(column.meta.output_name() for column in slices)]
-    return (
-        summed(prepared, alike)
-        .with_columns(*wholes)
-        .drop(pl.selectors.starts_with("low "))
-    )
+    return summed(prepared, alike).with_columns(*wholes).drop(pl.selectors.starts_with("low "))
 
 
 @cache

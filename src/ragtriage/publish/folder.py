@@ -20,6 +20,7 @@ import polars as pl
 import polars.exceptions
 
 from ragtriage.errors import InputError, UsageError
+from ragtriage.publish.escape import visible_json
 from ragtriage.read.folders import UNFINISHED
 
 # Larger levels are hardly smaller.
@@ -206,7 +207,7 @@ def to_json(value: Any) -> str:
     # Laid out by msgspec: json's own encoder is many times slower with an indent.
     laid_out = msgspec.json.format(text.encode("utf-8", "backslashreplace"), indent=1)
     # Means the same in JSON, and is no command where GitHub's runner reads what is printed.
-    return laid_out.decode("utf-8").replace("##[", "#\\u0023[") + "\n"
+    return visible_json(laid_out.decode("utf-8")).replace("##[", "#\\u0023[") + "\n"
 
 
 def _beside(path: Path, ending: str) -> Path:

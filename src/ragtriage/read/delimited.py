@@ -15,6 +15,7 @@ import polars as pl
 from ragtriage.errors import InputError
 from ragtriage.read.aliases import Key, KeyResolver
 from ragtriage.read.batches import Batch, BatchBuilder, Reader, skip_bom
+from ragtriage.read.faults import first_repeated, quoted
 from ragtriage.read.files import InputFile
 from ragtriage.read.gate import takes_text
 
@@ -89,10 +90,10 @@ def _header(rows: Iterator[list[str]], file: InputFile) -> list[str]:
             f"separated by {other!r}: save it with commas (.csv) or tabs (.tsv)"
         )
     header = [name or f"column {place}" for place, name in enumerate(header, 1)]
-    twice = sorted({name for name in header if header.count(name) > 1})
-    if twice:
+    if len(set(header)) < len(header):
+        twice = quoted(first_repeated(header))
         raise InputError(
-            f"{file.name}:1: header: column {twice[0]!r} is given twice; keep one [duplicate-key]"
+            f"{file.name}:1: header: column {twice} is given twice; keep one [duplicate-key]"
         )
     return header
 
