@@ -178,6 +178,8 @@ def build_request(options: dict[str, Any]) -> EvaluateRequest:
     return built(EvaluateRequest, options)
 
 
+# Levels of a TOML file: more than anybody writes, and fewer than what reads it can take.
+_DEEPEST = 50
 OPTION_NAMES = tuple(option_names(EvaluateRequest))
 
 
@@ -197,13 +199,26 @@ def load_config(path: str) -> dict[str, Any]:
 def read_toml(path: str) -> dict[str, Any]:
     """A TOML file as a dictionary, or a UsageError that says what is wrong with it."""
     try:
-        return tomllib.loads(Path(path).read_text(encoding="utf-8"))
+        values = tomllib.loads(Path(path).read_text(encoding="utf-8-sig"))
+        _check_depth(values, _DEEPEST)
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror or error}; check the path") from None
     except UnicodeDecodeError:
         raise UsageError(f"{path}: not valid UTF-8 text; save the file as UTF-8") from None
-    except tomllib.TOMLDecodeError as error:
+    except ValueError as error:
+        # Not only a TOMLDecodeError: Python reads no number of very many digits.
         raise UsageError(f"{path}: not valid TOML: {error}") from None
+    except RecursionError:
+        raise UsageError(f"{path}: nested too deeply; at most {_DEEPEST} levels") from None
+    return values
+
+
+def _check_depth(value: Any, left: int) -> None:
+    if not left:
+        raise RecursionError
+    for member in value.values() if isinstance(value, dict) else value:
+        if isinstance(member, dict | list):
+            _check_depth(member, left - 1)
 
 
 def load_about(path: str) -> dict[str, Any]:

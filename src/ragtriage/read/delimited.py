@@ -75,7 +75,7 @@ def _header(rows: Iterator[list[str]], file: InputFile) -> list[str]:
     except StopIteration:
         raise InputError(f"{file.name}:1: header: the file is empty; give a header line") from None
     except csv.Error as error:
-        raise InputError(f"{file.name}:1: header: {error}; correct the quoting") from None
+        raise InputError(f"{file.name}:1: header: {_told(error)}") from None
     if "".join(header).encode("utf-8", "surrogateescape").decode("utf-8", "ignore") != "".join(
         header
     ):
@@ -98,6 +98,12 @@ def _header(rows: Iterator[list[str]], file: InputFile) -> list[str]:
     return header
 
 
+def _told(error: csv.Error) -> str:
+    if "new-line character" in str(error):
+        return "not valid CSV (a carriage return outside quotes ends no line); end lines in LF"
+    return f"not valid CSV ({error}); correct the quoting"
+
+
 def _batches(
     rows: Iterator[list[str]],
     source: _PhysicalLines,
@@ -113,7 +119,7 @@ def _batches(
         try:
             cells = next(rows, None)
         except csv.Error as error:
-            problem = f"not valid CSV ({error}); correct the quoting"
+            problem = _told(error)
         raw = b"".join(source.taken)
         source.taken.clear()
         if cells is None and not problem:
