@@ -144,6 +144,9 @@ class EvaluateRequest(FormatOptions):
             raise ValueError("give either input files or --cases with --trace, not both")
         if bool(self.cases) != bool(self.trace):
             raise ValueError("--cases and --trace go together; a file with both needs neither")
+        for role in ("cases", "trace", "corpus"):
+            if getattr(self, f"{role}_from") is not None and not getattr(self, role):
+                raise ValueError(f"--{role}-from: says how --{role} is read, and none is given")
         if self.judge is not None and not self.reviews:
             raise ValueError("--judge needs --reviews: the file that holds the judge's labels")
         if self.no_text and (texts := [name for name in self.slice if name in TEXT_FIELDS]):
