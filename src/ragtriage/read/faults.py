@@ -25,6 +25,30 @@ class Fault(NamedTuple):
     message: str
 
 
+# Each fault is kept beside its whole record: of very many alike, a few, and how many more.
+ALIKE = 10
+# Rules about names, of which a record may have any number.
+_OF_NAMES = ("unknown-field", "duplicate-key", "encoding")
+
+
+def a_few_alike(faults: list[Fault]) -> list[Fault]:
+    """At most ten faults of one rule in one field, then how many more there are."""
+    if len(faults) <= ALIKE:
+        return faults
+    kept: list[Fault] = []
+    count: Counter[tuple[str, str]] = Counter()
+    for fault in faults:
+        alike = "record" if fault.rule in _OF_NAMES else fault.field, fault.rule
+        count[alike] += 1
+        if count[alike] <= ALIKE:
+            kept.append(fault)
+    more = {alike: n - ALIKE for alike, n in count.items() if n > ALIKE}
+    return kept + [
+        Fault(*alike, f"{n:,} more like those before; correct them too")
+        for alike, n in more.items()
+    ]
+
+
 def faults_of(name: str, value: Any, dtype: pl.DataType, info: FieldInfo) -> list[Fault]:
     """Every structural fault of one field's value, walking into lists and objects."""
     if value is None:
