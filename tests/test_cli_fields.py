@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
@@ -188,3 +189,46 @@ def test_two_names_for_one_field(
     path = written([GOOD | {"case_id": "good"}, record])
     shown = cli("evaluate", path, *SHOWN)
     shown.refuses(f"{path}:2: {field}: given twice", "[duplicate-key]")
+
+
+def test_no_message_holds_all_of_a_huge_name(cli: Command, written: Writer) -> None:
+    huge = "n" * 100_000
+    claims = [{"claim_id": "c", huge: 1}]
+    path = written([GOOD | {"case_id": huge}] * 2 + [{"case_id": "b", "claims": claims}])
+    for message in cli("validate", path).err.splitlines():
+        assert len(message) < 500
+        assert "; " in message or message.endswith("errors")
+
+
+def test_the_nearest_of_an_unknown_name_is_sought_once(
+    cli: Command, written: Writer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sought: list[str] = []
+
+    def nearest(name: str, _known: list[str]) -> str:
+        sought.append(name)
+        return ""
+
+    monkeypatch.setattr("ragtriage.read.aliases.nearest", nearest)
+    path = written([GOOD | {"case_id": f"c{i}", "retreived": []} for i in range(50)])
+    cli("validate", path).refuses(f"{path}:20: retreived: not a known field")
+    assert sought == ["retreived"]
+
+
+# Of names that occur twice, the first is found without a look at all others for each.
+WIDE = [f"c{i}" for i in range(20_000)] + ["c19999"]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "preset"),
+    [
+        ("wide.csv", ",".join(WIDE) + "\n", ()),
+        ("wide.jsonl", "{" + ",".join(f'"{n}": 1' for n in WIDE) + "}\n", ("--from", "records")),
+    ],
+)
+def test_a_name_that_is_given_twice_among_very_many(
+    cli: Command, written: Writer, name: str, content: str, preset: tuple[str, ...]
+) -> None:
+    path, started = written(content, name), time.process_time()
+    cli("validate", path, *preset).refuses(f"{path}:1: ", "'c19999' is given", "[duplicate-key]")
+    assert time.process_time() - started < 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -64,3 +65,24 @@ def test_a_record_of_another_layout_is_no_empty_case(
     shown = cli(command, path, "--from", preset, *options)
     shown.refuses("none of its keys is known here (theirs, more)", "right preset?")
     assert not out.exists()
+
+
+@pytest.mark.parametrize(
+    "name", ["out.json", "out.jsonl.gz", "OUT.CSV", "out.tsv.zst", "o.parquet"]
+)
+def test_the_name_must_not_say_that_it_is_another_format(
+    cli: Command, written: Writer, tmp_path: Path, name: str
+) -> None:
+    path = written([{"case_id": "a"}])
+    cli("convert", path, "--out", tmp_path / name).refuses(name, "JSON lines; name it .jsonl")
+    assert not (tmp_path / name).exists()
+
+
+def test_what_is_no_file_is_not_replaced(cli: Command, written: Writer, tmp_path: Path) -> None:
+    path, pipe, folder = written([{"case_id": "a"}]), tmp_path / "pipe", tmp_path / "folder"
+    os.mkfifo(pipe)
+    folder.mkdir()
+    for there in (pipe, folder):
+        cli("convert", path, "--out", there, "--force").refuses(str(there), "not a regular file")
+    assert pipe.is_fifo()
+    assert folder.is_dir()

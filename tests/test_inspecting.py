@@ -215,3 +215,16 @@ def test_what_lies_between_ids_in_one_cell(
     first, second = sorted(shown.report()["cases"], key=lambda case: str(case["case_id"]))
     assert first["metrics"]["recall_at_10"] == 1.0
     assert second["metrics"]["recall_at_10"] == 0.0
+
+
+def test_what_is_mapped_and_then_refused_is_not_advised(cli: Command, written: Writer) -> None:
+    good = {"id": "a", "gold_ids": ["x"], "claims": [{"claim_id": "c", "supported": True}]}
+    bad = good | {"id": "b", "claims": [{"claim_id": "c", "note": 1}]}
+    shown = cli("inspect", written(jsonl(good, bad)))
+    assert "2 records: 1 can be mapped" in shown.out
+    assert "claims: an item has the unknown key 'note'" in shown.out
+    command = next(line for line in shown.out.splitlines() if line.startswith("run "))
+    assert command.endswith("--from records --on-invalid quarantine")
+    alone = cli("inspect", written(jsonl(bad)))
+    assert alone.code == 2
+    assert "unknown key 'note'" in alone.out

@@ -39,6 +39,9 @@ def test_cutoffs_keep_their_order_and_collapse() -> None:
         ({"inputs": ["x"], "cases": ["y"], "trace": ["z"]}, "not both"),
         ({"cases": ["y"]}, "go together"),
         ({"cases": ["-"], "trace": ["-"]}, "once only"),
+        ({"inputs": ["x"], "cases_from": "ragas"}, "--cases-from: says how --cases is read"),
+        ({"inputs": ["x"], "trace_from": "trec"}, "--trace-from: says how --trace is read"),
+        ({"inputs": ["x"], "corpus_from": "beir"}, "--corpus-from: says how --corpus is read"),
         ({"inputs": ["x"], "run_id": "../out"}, "cannot name a run"),
         ({"inputs": ["x"], "run_id": ".hidden"}, "cannot name a run"),
         ({"inputs": ["x"], "run_id": "compare-a"}, "cannot name a run"),
@@ -64,7 +67,16 @@ def test_a_config_file_may_use_dashes_and_single_values(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "says"), [(b"k = ", "not valid TOML"), (b"\xff", "not valid UTF-8")]
+    ("content", "says"),
+    [
+        (b"k = ", "not valid TOML"),
+        (b"\xff", "not valid UTF-8"),
+        (b"k = " + b"9" * 5_000, "not valid TOML"),
+        (b"k = " + b"[" * 3_000 + b"]" * 3_000, "nested too deeply"),
+        (b"k = " + b"[" * 60 + b"]" * 60, "nested too deeply"),
+        (b".".join([b"k"] * 900) + b" = 1", "nested too deeply"),
+    ],
+    ids=range(6),
 )
 def test_a_config_file_that_cannot_be_read(tmp_path: Path, content: bytes, says: str) -> None:
     path = tmp_path / "ci.toml"
@@ -73,6 +85,12 @@ def test_a_config_file_that_cannot_be_read(tmp_path: Path, content: bytes, says:
         load_config(str(path))
     with pytest.raises(UsageError, match="No such file"):
         load_config(str(tmp_path / "missing.toml"))
+
+
+def test_a_config_file_may_begin_with_a_mark(tmp_path: Path) -> None:
+    path = tmp_path / "ci.toml"
+    path.write_bytes(b"\xef\xbb\xbfseed = 5\n")
+    assert load_config(str(path)) == {"seed": 5}
 
 
 def test_about_is_json_whatever_toml_can_say(tmp_path: Path) -> None:

@@ -96,7 +96,7 @@ def test_weights_count_one_where_null() -> None:
     assert table(apart, weighted=True)["weighted_mean"][0] == 2.5 / 4
 
 
-@pytest.mark.parametrize("scale", [5e-324, 1e-300, 1e-9, 1.0, 1e9, 1e300, 5e307])
+@pytest.mark.parametrize("scale", [5e-324, 1e-310, 1e-300, 1e-9, 1.0, 1e9, 1e300, 5e307])
 def test_weights_of_any_size(scale: float) -> None:
     whole = table([chunk([1.0, 0.0], weight=[3 * scale, scale])], weighted=True)
     assert whole["weighted_mean"][0] == pytest.approx(0.75, rel=1e-12)
@@ -132,6 +132,16 @@ def test_weights_of_any_size_side_by_side(other: float) -> None:
         ("split", "dev"): 0.5,
         ("split", "test"): 3.5 / 5,
     }
+
+
+@pytest.mark.parametrize("huge", [2.0**39, 1e30, 1e300, 1.7976931348623157e308])
+def test_a_weight_counts_beside_one_that_is_very_much_larger(huge: float) -> None:
+    # The huge one belongs to a case whose value is undefined: 1 and 3 are what is left.
+    weights = [huge, None, 3.0, 5e-324]
+    whole = table([chunk([None, 1.0, 0.0, 1.0], weight=weights)], weighted=True)
+    assert whole["weighted_mean"][0] == 0.25
+    alone = table([chunk([None, 0.5], weight=[huge, 5e-324])], weighted=True)
+    assert alone["weighted_mean"][0] == 0.5
 
 
 def test_a_case_counts_in_each_of_its_tags_once() -> None:

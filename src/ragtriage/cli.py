@@ -146,6 +146,7 @@ def compare(**flags: Any) -> int:
 def validate(**flags: Any) -> int:
     """Check an input and write nothing: exit code 0 or 2."""
     from ragtriage.pipeline import check_request, system_requests
+    from ragtriage.publish.escape import visible
     from ragtriage.request import build_request
 
     options = options_from(flags) | {"write": False}
@@ -153,7 +154,7 @@ def validate(**flags: Any) -> int:
         options.pop(name, None)
     for each in system_requests(build_request(options)):
         lines = check_request(each, progress=progress())
-        whose = "" if each.system is None else f"{each.system}: "
+        whose = "" if each.system is None else f"{visible(each.system)}: "
         print_report(
             f"{whose}{lines.read:,} lines read: {lines.accepted:,} accepted, "
             f"{lines.set_aside:,} set aside, {lines.blank:,} blank\n"

@@ -144,6 +144,9 @@ class EvaluateRequest(FormatOptions):
             raise ValueError("give either input files or --cases with --trace, not both")
         if bool(self.cases) != bool(self.trace):
             raise ValueError("--cases and --trace go together; a file with both needs neither")
+        for role in ("cases", "trace", "corpus"):
+            if getattr(self, f"{role}_from") is not None and not getattr(self, role):
+                raise ValueError(f"--{role}-from: says how --{role} is read, and none is given")
         if self.judge is not None and not self.reviews:
             raise ValueError("--judge needs --reviews: the file that holds the judge's labels")
         if self.no_text and (texts := [name for name in self.slice if name in TEXT_FIELDS]):
@@ -178,6 +181,8 @@ def build_request(options: dict[str, Any]) -> EvaluateRequest:
     return built(EvaluateRequest, options)
 
 
+# Levels of a TOML file: more than anybody writes, and fewer than what reads it can take.
+_DEEPEST = 50
 OPTION_NAMES = tuple(option_names(EvaluateRequest))
 
 
@@ -197,13 +202,26 @@ def load_config(path: str) -> dict[str, Any]:
 def read_toml(path: str) -> dict[str, Any]:
     """A TOML file as a dictionary, or a UsageError that says what is wrong with it."""
     try:
-        return tomllib.loads(Path(path).read_text(encoding="utf-8"))
+        values = tomllib.loads(Path(path).read_text(encoding="utf-8-sig"))
+        _check_depth(values, _DEEPEST)
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror or error}; check the path") from None
     except UnicodeDecodeError:
         raise UsageError(f"{path}: not valid UTF-8 text; save the file as UTF-8") from None
-    except tomllib.TOMLDecodeError as error:
+    except ValueError as error:
+        # Not only a TOMLDecodeError: Python reads no number of very many digits.
         raise UsageError(f"{path}: not valid TOML: {error}") from None
+    except RecursionError:
+        raise UsageError(f"{path}: nested too deeply; at most {_DEEPEST} levels") from None
+    return values
+
+
+def _check_depth(value: Any, left: int) -> None:
+    if not left:
+        raise RecursionError
+    for member in value.values() if isinstance(value, dict) else value:
+        if isinstance(member, dict | list):
+            _check_depth(member, left - 1)
 
 
 def load_about(path: str) -> dict[str, Any]:

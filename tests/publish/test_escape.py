@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
@@ -140,6 +141,15 @@ def test_hidden_characters_are_shown(text: str, expected: str) -> None:
 
 def test_a_block_keeps_its_line_breaks() -> None:
     assert escape.visible_block("a\r\nb\n\tc\x07\r") == "a\nb\n\tc\\u0007\\r"
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"])))
+@example('\x00\x1b[2J\x7f\x85\x9b\u2028\u202e\ufeff\U000e0041 é 日本 \\ " \n')
+def test_json_shows_hidden_characters_and_means_the_same(text: str) -> None:
+    stored = json.dumps({"a": [text]}, ensure_ascii=False, indent=1)
+    shown = escape.visible_json(stored)
+    assert json.loads(shown) == {"a": [text]}
+    assert escape.visible_block(shown) == shown
 
 
 def test_what_is_huge_is_cut_and_marked() -> None:

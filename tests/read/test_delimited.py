@@ -132,6 +132,7 @@ HEADERS = {
     "\ufeff": "the file is empty; give a header line",
     "\ncase_id\na": "the first line is blank; give a header line",
     "case_id,answer,case_id\na,b,c": "column 'case_id' is given twice; keep one",
+    "case_id,answer\ra,b\rc,d\r": "end lines in LF",
     'case_id,"answer\na,b': "correct the quoting",
     "case_id,\udcff\na,b": "not valid UTF-8 text; save the file as UTF-8",
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from typing import Any
 
 import pytest
 
@@ -120,6 +121,37 @@ def test_every_fault_of_a_record_is_told() -> None:
             *(("question", "duplicate-key"), ("question", "type")),
         )
     )
+
+
+# Values of which each has very many faults, and the rule of these.
+VERY_MANY: dict[str, tuple[dict[str, Any], str, str]] = {
+    "items": ({"required_ids": list(range(5_000))}, "required_ids", "type"),
+    "grades": (
+        {"grades": [{"id": f"d{i}", "grade": f"x{i}"} for i in range(5_000)]},
+        "grades",
+        "type",
+    ),
+    "members": (
+        {"claims": [{"claim_id": "c", f"k{i}": 1} for i in range(5_000)]},
+        "record",
+        "unknown-field",
+    ),
+    "names": ({f"k{i}": 1 for i in range(5_000)}, "record", "unknown-field"),
+    "halves": ({f"k{i}\ud800": 1 for i in range(5_000)}, "record", "encoding"),
+}
+
+
+@pytest.mark.parametrize(("record", "field", "rule"), VERY_MANY.values(), ids=VERY_MANY)
+def test_of_very_many_faults_alike_a_few_are_told_and_the_rest_counted(
+    record: dict[str, Any], field: str, rule: str
+) -> None:
+    line = json.dumps({"case_id": "a", "weight": "x"} | record).encode()
+    told = [fault for fault in read(line).faults if fault.rule == rule and fault.field != "weight"]
+    # Each is kept beside all of the record.
+    assert len(told) == 11
+    assert len({fault.message + fault.field for fault in told}) == 11
+    assert (told[-1].field, told[-1].message[:6]) == (field, "4,990 ")
+    assert ("weight", "type") in {(fault.field, fault.rule) for fault in read(line).faults}
 
 
 def test_an_empty_object_lacks_what_the_file_has() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -177,3 +178,16 @@ def test_an_element_of_many_tokens_is_read_in_time() -> None:
     content = json.dumps([["a"] * 300_000]).encode()
     [batch] = [batch for batch in read_json_array(io.BytesIO(content), FILE) if batch.lines]
     assert batch.lines == [content[1:-1]]
+
+
+def test_a_string_that_does_not_end_spares_the_records_before_it() -> None:
+    whole = b'[{"a": 1},\n{"a": "x},\n{"a": 2}]'
+    assert elements(whole) == [(1, b'{"a": 1}'), (2, b'{"a": "x},\n{"a": 2}')]
+
+
+def test_many_quotes_in_a_string_that_does_not_end_are_looked_at_once() -> None:
+    started = time.process_time()
+    with pytest.raises(InputError, match="does not end"):
+        elements(b'["' + b'\\"' * 30_000)
+    # Each of them once more for each of them would take many times as long.
+    assert time.process_time() - started < 1

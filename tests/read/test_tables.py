@@ -13,7 +13,7 @@ import pytest
 
 import ragtriage
 from ragtriage.errors import InputError, NoRoomError
-from ragtriage.read import tables
+from ragtriage.read import chunk, tables
 from ragtriage.schemas.inputs import Cases, dtypes
 from tests.read.support import Read, read, read_frame
 
@@ -242,6 +242,22 @@ def test_large_rows_come_in_several_chunks(tmp_path: Path, monkeypatch: pytest.M
         parts = list((run.folder / "cases").glob("part-*"))
         assert len(parts) >= 2
         assert pl.read_parquet(parts).sort("line")["case_id"].to_list() == list(map(str, range(50)))
+
+
+def test_a_value_that_rows_share_is_read_for_a_few_at_a_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(chunk, "READ_BYTES", 100_000)
+    frame = pl.DataFrame({"case_id": list(map(str, range(50))), "question": ["x" * 10_000] * 50})
+    path = tmp_path / "in.parquet"
+    frame.write_parquet(path)
+    assert path.stat().st_size < 10_000
+    run = ragtriage.evaluate(str(path), out=str(tmp_path / "out"), run_id="r")
+    parts = sorted((run.folder / "cases").glob("part-*"))
+    heights = [pl.read_parquet(part).height for part in parts]
+    assert sum(heights) == 50
+    assert max(heights) <= 10
+    assert pl.read_parquet(parts)["line"].to_list() == list(range(1, 51))
 
 
 def test_a_damaged_file_is_told_or_harmless() -> None:

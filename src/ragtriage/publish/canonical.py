@@ -13,6 +13,7 @@ import msgspec
 import polars as pl
 
 from ragtriage.errors import UsageError
+from ragtriage.read.files import format_of
 from ragtriage.schemas.inputs import CASE_FIELDS, EVIDENCE_FIELDS
 
 # Where null is a value: a silence, or a list that was not observed on this row.
@@ -24,11 +25,17 @@ def canonical_file(path: str, *, replace: bool) -> Iterator[BinaryIO]:
     """A file to write, which takes its name only once everything is in it.
 
     Raises:
-        UsageError: it is there already and may not be replaced, or cannot be written.
+        UsageError: its name says that it is no JSON lines, it is there already and may not be
+            replaced, or cannot be written.
     """
     target = Path(path)
+    if format_of(target.name) not in (None, ("jsonl", None)):
+        raise UsageError(f"--out: {path}: what is written is JSON lines; name it .jsonl")
     if target.exists() and not replace:
         raise UsageError(f"--out: {path} exists already; choose another name, or pass --force")
+    if target.exists() and not target.is_file():
+        # The file takes the name of what is there: of a device or folder nothing would be left.
+        raise UsageError(f"--out: {path}: not a regular file; choose another name")
     try:
         handle, unfinished = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}-")
     except OSError as error:

@@ -6,6 +6,7 @@ wording belongs in this module.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
 from typing import TypeVar
@@ -81,6 +82,13 @@ def visible_block(text: str) -> str:
     if _is_plain(text):
         return text
     return _SHOWN_BLOCK.sub(_as_escape, text.replace("\r\n", "\n"))
+
+
+def visible_json(text: str) -> str:
+    """The same JSON; what a terminal would obey or hide is escaped in it, and means the same."""
+    if text.isascii() and "\x7f" not in text:
+        return text
+    return _SHOWN_BLOCK.sub(lambda match: json.dumps(match.group())[1:-1], text)
 
 
 def terminal(text: str, limit: int = TERMINAL_LIMIT) -> str:

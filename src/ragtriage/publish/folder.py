@@ -20,6 +20,7 @@ import polars as pl
 import polars.exceptions
 
 from ragtriage.errors import InputError, UsageError
+from ragtriage.publish.escape import visible_json
 from ragtriage.read.folders import UNFINISHED
 
 # Larger levels are hardly smaller.
@@ -30,8 +31,6 @@ _STATISTICS = {"null_count": True, "min": False, "max": False, "distinct_count":
 _ROWS = 50_000
 # What stands beside a run being written: its lock, and what it puts aside.
 _LOCK, _OLD, _SHARDS, _SPILL = ".lock", ".old", ".shards", ".spill"
-# JSON takes these as they are, a terminal for commands.
-_CONTROLS = re.compile("[\x7f-\x9f]")
 _OF_SYSTEM = re.compile(r"(?:.*: )?(.+) \(os error [0-9]+\)")
 
 
@@ -213,8 +212,7 @@ def to_json(value: Any) -> str:
     # Laid out by msgspec: json's own encoder is many times slower with an indent.
     laid_out = msgspec.json.format(text.encode("utf-8", "backslashreplace"), indent=1)
     # Means the same in JSON, and is no command where GitHub's runner reads what is printed.
-    shown = laid_out.decode("utf-8").replace("##[", "#\\u0023[") + "\n"
-    return _CONTROLS.sub(lambda found: f"\\u{ord(found.group()):04x}", shown)
+    return visible_json(laid_out.decode("utf-8")).replace("##[", "#\\u0023[") + "\n"
 
 
 def _beside(path: Path, ending: str) -> Path:

@@ -8,6 +8,9 @@ from ragtriage.read.sources import preset_of
 from ragtriage.request import EvaluateRequest
 from ragtriage.without_text import names_without_text
 
+# Characters of a field's name in a note.
+_NAME = 80
+
 
 def input_notes(given: Input, request: EvaluateRequest) -> list[str]:
     """Whatever was set aside of the input and is no rejected record, line by line."""
@@ -43,5 +46,5 @@ def presets_by_role(given: Input, request: EvaluateRequest) -> dict[str, str]:
 
 def unknown_fields(dropped: dict[str, int], why: str = "--extra ignore") -> list[str]:
     """The note on fields that were set aside, if any were."""
-    names = ", ".join(f"{name} ({n:,})" for name, n in list(dropped.items())[:10])
+    names = ", ".join(f"{name[:_NAME]} ({n:,})" for name, n in list(dropped.items())[:10])
     return [f"unknown fields set aside ({why}): {names}"] if dropped else []

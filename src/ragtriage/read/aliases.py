@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import pandera.polars as pa
@@ -31,6 +32,8 @@ class Key:
     joins: bool = False
 
 
+# Unknown names whose nearest is remembered: it takes a while to find, for record after record.
+_NAMES = 1_000
 # `--map` names fields of the case record.
 UNMAPPED = ("corpus", "reviews")
 
@@ -50,6 +53,7 @@ class KeyResolver:
         self._mapping = mapping
         self._keys = {name: Key(name, name) for name in self._infos}
         self._restricted: dict[str, str] = {}
+        self._nearest = lru_cache(maxsize=_NAMES)(lambda name: nearest(name, list(self._keys)))
         for field, info in self._infos.items():
             for alias in info.aliases:
                 self._admit(field, alias, contract)
@@ -74,7 +78,7 @@ class KeyResolver:
                 f"not a known field; where it means `{field}`, "
                 f"{under}--map {name}={field} (or --extra ignore)"
             )
-        near = nearest(name, list(self._keys))
+        near = self._nearest(name)
         unmapped = "remove it" if self._role in UNMAPPED else "remove it, map it with --map"
         advice = "correct the name" if near else unmapped
         return f"not a known field{near}; {advice}, or pass --extra ignore"

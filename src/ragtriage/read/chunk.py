@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import polars as pl
 
+# A value that many rows share is stored once, and read for each: so many bytes of rows at once.
+READ_BYTES = 64 << 20
 # File, line, and place among the file's records from 1: records of an array may share a line.
 Place = tuple[str, int, int]
 
@@ -50,3 +52,17 @@ class Chunk:
 def readable(raw: bytes) -> str:
     r"""Bytes as text; what is not UTF-8 shows as `\xNN`."""
     return raw.decode("utf-8", "backslashreplace")
+
+
+def bounded(rows: pl.DataFrame) -> Iterator[pl.DataFrame]:
+    """The rows in equal parts of about `READ_BYTES` where they are larger."""
+    parts = -(-int(rows.estimated_size()) // READ_BYTES)
+    return rows.iter_slices(-(-rows.height // max(parts, 1)) or 1)
+
+
+def by_itself(rows: pl.DataFrame) -> pl.DataFrame:
+    """Rows in one piece of their own: work on a slice of a row group costs that of much more."""
+    if rows.n_chunks() > 1:
+        return rows.rechunk()
+    # Put together anew, which copies what is here, and nothing beside it.
+    return pl.concat([rows.head(1), rows.slice(1)], rechunk=True)

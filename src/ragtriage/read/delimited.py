@@ -15,6 +15,7 @@ import polars as pl
 from ragtriage.errors import InputError
 from ragtriage.read.aliases import Key, KeyResolver
 from ragtriage.read.batches import Batch, BatchBuilder, Reader, skip_bom
+from ragtriage.read.faults import first_repeated, quoted
 from ragtriage.read.files import InputFile
 from ragtriage.read.gate import takes_text
 
@@ -74,7 +75,7 @@ def _header(rows: Iterator[list[str]], file: InputFile) -> list[str]:
     except StopIteration:
         raise InputError(f"{file.name}:1: header: the file is empty; give a header line") from None
     except csv.Error as error:
-        raise InputError(f"{file.name}:1: header: {error}; correct the quoting") from None
+        raise InputError(f"{file.name}:1: header: {_told(error)}") from None
     if "".join(header).encode("utf-8", "surrogateescape").decode("utf-8", "ignore") != "".join(
         header
     ):
@@ -89,12 +90,18 @@ def _header(rows: Iterator[list[str]], file: InputFile) -> list[str]:
             f"separated by {other!r}: save it with commas (.csv) or tabs (.tsv)"
         )
     header = [name or f"column {place}" for place, name in enumerate(header, 1)]
-    twice = sorted({name for name in header if header.count(name) > 1})
-    if twice:
+    if len(set(header)) < len(header):
+        twice = quoted(first_repeated(header))
         raise InputError(
-            f"{file.name}:1: header: column {twice[0]!r} is given twice; keep one [duplicate-key]"
+            f"{file.name}:1: header: column {twice} is given twice; keep one [duplicate-key]"
         )
     return header
+
+
+def _told(error: csv.Error) -> str:
+    if "new-line character" in str(error):
+        return "not valid CSV (a carriage return outside quotes ends no line); end lines in LF"
+    return f"not valid CSV ({error}); correct the quoting"
 
 
 def _batches(
@@ -112,7 +119,7 @@ def _batches(
         try:
             cells = next(rows, None)
         except csv.Error as error:
-            problem = f"not valid CSV ({error}); correct the quoting"
+            problem = _told(error)
         raw = b"".join(source.taken)
         source.taken.clear()
         if cells is None and not problem:

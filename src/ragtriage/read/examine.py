@@ -15,9 +15,11 @@ import polars as pl
 
 from ragtriage.read.aliases import Key, KeyResolver
 from ragtriage.read.faults import (
+    ALIKE,
     CORRECT,
     SURROGATE,
     Fault,
+    a_few_alike,
     encodable,
     faults_of,
     kind_of,
@@ -95,17 +97,19 @@ class Examiner:
             self._take(name, value, seen, joining)
         _join_tags(seen, joining)
         self._identify(seen)
+        seen.faults = a_few_alike(seen.faults)
         return seen
 
     def _take(self, name: str, value: Any, seen: Examined, joining: dict[str, list[str]]) -> None:
         if not encodable(name):
-            seen.faults.append(Fault(repr(name), "encoding", SURROGATE))
+            seen.faults.append(Fault(shown_key(name), "encoding", SURROGATE))
             return
         key = self._resolver.resolve(name)
         if key is None:
             seen.unknown.append(name)
             if not self._ignore_unknown:
-                why = self._resolver.why_unknown(name)
+                told = len(seen.unknown) <= ALIKE
+                why = self._resolver.why_unknown(name) if told else message("unknown-field")
                 seen.faults.append(Fault(shown_key(name), "unknown-field", why))
             return
         same = (k for k, v in seen.keys.items() if v.field == key.field and not v.joins)

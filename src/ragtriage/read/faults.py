@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections import Counter
+from collections.abc import Iterable
 from typing import Any, NamedTuple, cast
 
 import msgspec
@@ -21,6 +23,30 @@ class Fault(NamedTuple):
     field: str
     rule: str
     message: str
+
+
+# Each fault is kept beside its whole record: of very many alike, a few, and how many more.
+ALIKE = 10
+# Rules about names, of which a record may have any number.
+_OF_NAMES = ("unknown-field", "duplicate-key", "encoding")
+
+
+def a_few_alike(faults: list[Fault]) -> list[Fault]:
+    """At most ten faults of one rule in one field, then how many more there are."""
+    if len(faults) <= ALIKE:
+        return faults
+    kept: list[Fault] = []
+    count: Counter[tuple[str, str]] = Counter()
+    for fault in faults:
+        alike = "record" if fault.rule in _OF_NAMES else fault.field, fault.rule
+        count[alike] += 1
+        if count[alike] <= ALIKE:
+            kept.append(fault)
+    more = {alike: n - ALIKE for alike, n in count.items() if n > ALIKE}
+    return kept + [
+        Fault(*alike, f"{n:,} more like those before; correct them too")
+        for alike, n in more.items()
+    ]
 
 
 def faults_of(name: str, value: Any, dtype: pl.DataType, info: FieldInfo) -> list[Fault]:
@@ -40,6 +66,8 @@ def faults_of(name: str, value: Any, dtype: pl.DataType, info: FieldInfo) -> lis
     return []
 
 
+# Characters of a text that a message names.
+_QUOTED = 200
 CORRECT = "; correct the value"
 # How the names of fields end that hold IDs.
 _IDS = ("id", "ids", "groups", "claims")
@@ -86,7 +114,7 @@ def _object_faults(name: str, item: Any, dtype: pl.Struct) -> list[Fault]:
         return [Fault(name, "type", f"expected objects, holds {shown(item)}{CORRECT}")]
     members = {member.name: member.dtype for member in dtype.fields}
     faults = [
-        Fault(name, "unknown-field", f"an item has the unknown key {key!r}; remove it")
+        Fault(name, "unknown-field", f"an item has the unknown key {quoted(key)}; remove it")
         for key in item
         if key not in members
     ]
@@ -166,6 +194,16 @@ def _words(dtype: Any) -> str:
         pl.Int64: "a whole number of at most 64 bits",
         pl.Float64: "a finite number",
     }[type(dtype) if isinstance(dtype, pl.DataType) else dtype]
+
+
+def first_repeated(names: Iterable[str]) -> str:
+    """The first name that is there more than once; one is."""
+    return next(name for name, n in Counter(names).items() if n > 1)
+
+
+def quoted(text: str) -> str:
+    """A text as a message names it: in quotes, on one line, cut where it is very long."""
+    return repr(text if len(text) <= _QUOTED else text[:_QUOTED] + "…")
 
 
 def shown_key(key: str) -> str:

@@ -15,6 +15,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from ragtriage.read.chunk import Chunk, Place, RowFault
+from ragtriage.read.faults import quoted
 from ragtriage.read.files import Fingerprint, InputFile
 from ragtriage.read.gate import Profile
 
@@ -121,5 +122,5 @@ def repeat_fault(
     what = "passage" if field == "evidence_id" else "case"
     first = f"first at {first_file}:{first_line}"
     trials = "" if field == "evidence_id" else ", and keep one of repeated trials"
-    text = f"{case_id!r} is not unique, {first}; give each {what} its own ID{trials}"
+    text = f"{quoted(case_id)} is not unique, {first}; give each {what} its own ID{trials}"
     return RowFault(*place, case_id, field, "duplicate-case-id", text, raw)

@@ -21,6 +21,7 @@ import polars as pl
 from ragtriage.read.ahead import ahead
 from ragtriage.read.case_ids import CaseIds, Places
 from ragtriage.read.chunk import Chunk, RowFault
+from ragtriage.read.faults import quoted
 from ragtriage.read.input import Input, dropped_by, entries_of
 from ragtriage.read.pairs import Pairs
 from ragtriage.read.side import Side
@@ -147,7 +148,7 @@ class Join:
             if case_id in gone:
                 text = f"set aside with its trace ({gone[case_id]})"
             elif self._missing == "fail":
-                text = f"{case_id!r}: {message('missing-trace')}"
+                text = f"{quoted(case_id)}: {message('missing-trace')}"
             else:
                 self._untraced += 1
                 continue

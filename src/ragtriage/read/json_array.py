@@ -15,7 +15,8 @@ class _Readable(Protocol):
     def read(self, size: int, /) -> bytes: ...
 
 
-_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*+"|"|[\[\]{},]', re.DOTALL)
+_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*+("?)|[\[\]{},]', re.DOTALL)
+_MARK = re.compile(rb"[\[\]{},]")
 _OPEN, _CLOSE = b"[{", b"]}"
 
 
@@ -67,16 +68,10 @@ class _Cutter:
     def cut(self, data: bytes, *, last: bool) -> tuple[list[tuple[int, bytes]], bytes]:
         """The elements that end in `data`, and the rest to be seen again with what follows."""
         elements: list[tuple[int, bytes]] = []
-        start = 0
-        for token in _TOKEN.finditer(data):
-            if self.done:
-                return elements, b""
-            mark = token.group()[:1]
-            if mark == b'"':
-                if token.end() - token.start() == 1 and not last:
-                    break
-            elif self._ends_something(mark, data, start, token.start(), elements):
-                start = token.end()
+        start, unclosed = self._follow(_TOKEN.finditer(data), data, 0, elements)
+        if last and unclosed is not None:
+            # No string can begin behind a quote that none closes.
+            start, _ = self._follow(_MARK.finditer(data, unclosed), data, start, elements)
         rest = data[start:]
         if self._ended:
             if not self._inner and rest.strip(WHITE):
@@ -85,6 +80,25 @@ class _Cutter:
         # Brackets inside an unfinished element are met again with the rest of it.
         self._depth = 1 if self._started else 0
         return elements, rest
+
+    def _follow(
+        self,
+        tokens: Iterator[re.Match[bytes]],
+        data: bytes,
+        start: int,
+        elements: list[tuple[int, bytes]],
+    ) -> tuple[int, int | None]:
+        """Where what is not dealt with begins, and a string that does not end."""
+        for token in tokens:
+            if self.done:
+                break
+            mark = token.group()[:1]
+            if mark == b'"':
+                if not token[1]:
+                    return start, token.start()
+            elif self._ends_something(mark, data, start, token.start(), elements):
+                start = token.end()
+        return start, None
 
     def _ends_something(
         self, mark: bytes, data: bytes, start: int, end: int, elements: list[tuple[int, bytes]]

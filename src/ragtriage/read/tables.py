@@ -16,7 +16,7 @@ import polars.exceptions
 
 from ragtriage.errors import InputError, RagtriageError, no_room
 from ragtriage.read.aliases import Key, KeyResolver
-from ragtriage.read.chunk import Chunk, RowFault
+from ragtriage.read.chunk import Chunk, RowFault, bounded, by_itself
 from ragtriage.read.faults import shown_key
 from ragtriage.read.files import Fingerprint, InputFile, fingerprint, open_bytes, unchanged
 from ragtriage.read.frame import column
@@ -174,7 +174,8 @@ class TableSource:
                 lazy = lazy.slice(self._rows.start, len(self._rows))
             # In one go: to ask for slices would decode a large row group once for each of them.
             batches = lazy.select(wanted).collect_batches(chunk_size=rows, maintain_order=True)
-            yield from map(_by_itself, batches)
+            for batch in batches:
+                yield from map(by_itself, bounded(batch))
         except DAMAGED as error:
             raise self._unread(error, "damaged Parquet file") from None
 
@@ -288,14 +289,6 @@ class TableSource:
             counts=[(self.file.name, part.height, 0)],
             raw=lambda line: _row_text(part, line - first),
         )
-
-
-def _by_itself(rows: pl.DataFrame) -> pl.DataFrame:
-    """Rows in one piece of their own: work on a slice of a row group costs that of much more."""
-    if rows.n_chunks() > 1:
-        return rows.rechunk()
-    # Put together anew, which copies what is here, and nothing beside it.
-    return pl.concat([rows.head(1), rows.slice(1)], rechunk=True)
 
 
 def _row_text(part: pl.DataFrame, row: int) -> str:

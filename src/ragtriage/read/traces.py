@@ -13,6 +13,7 @@ from ragtriage.read.ahead import ahead
 from ragtriage.read.by_case import ByCase, Notices
 from ragtriage.read.case_ids import CaseIds
 from ragtriage.read.chunk import Chunk, RowFault
+from ragtriage.read.faults import quoted
 from ragtriage.read.late import LATE, LateFaults
 from ragtriage.read.side import Side
 from ragtriage.schemas.inputs import CASE_FIELDS, CaseRows, dtypes
@@ -90,4 +91,4 @@ class Traces:
 
 
 def _no_case(case_id: str) -> str:
-    return f"{case_id!r}: {message('unknown-case')}"
+    return f"{quoted(case_id)}: {message('unknown-case')}"

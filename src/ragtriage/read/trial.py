@@ -12,7 +12,9 @@ from typing import Any
 
 from ragtriage.errors import InputError, RagtriageError
 from ragtriage.format_options import OWN
+from ragtriage.read.aliases import KeyResolver
 from ragtriage.read.batches import Batch, skip_bom
+from ragtriage.read.examine import Examiner
 from ragtriage.read.faults import Fault
 from ragtriage.read.files import InputFile, find_files, open_bytes
 from ragtriage.read.presets import PRESETS, Preset, preset
@@ -21,8 +23,9 @@ from ragtriage.read.presets.foreign import foreign_records
 from ragtriage.read.presets.guess import guesses, separator_in
 from ragtriage.read.presets.rows import FOREIGN, NUMBERED
 from ragtriage.read.sources import preset_sources, source_for, texts_in
+from ragtriage.schemas.contracts import CONTRACTS
 from ragtriage.schemas.corpus import Corpus
-from ragtriage.schemas.inputs import dtypes
+from ragtriage.schemas.inputs import Cases, dtypes, infos
 
 RECORDS_PRESET = OWN
 A_CORPUS = "a corpus: passages by their ID"
@@ -189,7 +192,7 @@ def _looked(chosen: Preset, why: str, sample: Sample, asked: Asked) -> Trial:
         else:
             with open_bytes(sample.file) as stream:
                 batch = next(chosen.reader(asked)(stream, sample.file), None)
-            _by_batch(batch, trial)
+            _by_batch(batch, trial, asked)
         if chosen.systems is not None:
             systems = list(dict.fromkeys(chosen.systems(sample.file, asked)))
             if len(systems) > 1:
@@ -241,9 +244,10 @@ def _by_sources(chosen: Preset, file: InputFile, asked: Asked, trial: Trial) -> 
     trial.mapped = trial.records
 
 
-def _by_batch(batch: Batch | None, trial: Trial) -> None:
+def _by_batch(batch: Batch | None, trial: Trial, asked: Asked) -> None:
     if batch is None:
         return
+    _hold(batch, asked)
     trial.records = len(batch.lines)
     trial.mapped = trial.records - len(batch.broken)
     trial.dropped = dict(sorted(batch.dropped.items()))
@@ -269,6 +273,17 @@ def _by_batch(batch: Batch | None, trial: Trial) -> None:
         )
     # Where every row would be set aside, nobody is told to do so.
     trial.broken_ids = len(repeated) < len(ids) and bool(batch.broken or repeated)
+
+
+def _hold(batch: Batch, asked: Asked) -> None:
+    """Note what a preset maps to no record of ours: evaluating it would be refused."""
+    if asked.role == CORPUS:
+        return
+    resolver = KeyResolver(Cases, CONTRACTS["auto"], dict(asked.mapping), RECORDS)
+    examiner = Examiner(resolver, dtypes(Cases), infos(Cases), "case_id", ignore_unknown=False)
+    for i, line in enumerate(batch.lines):
+        if i not in batch.broken and (faults := examiner.examine(line).faults):
+            batch.broken[i] = faults[0]
 
 
 def _reason(problem: str | Fault) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import pytest
@@ -92,3 +93,10 @@ SETS = [
 @pytest.mark.parametrize(("text", "expected"), SETS)
 def test_a_set_is_told_from_an_id_in_braces(text: str, expected: bool) -> None:
     assert is_set(text) is expected
+
+
+def test_what_python_would_warn_of_is_read_in_silence() -> None:
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        assert literal(r"['C:\docs', 'b']") == [r"C:\docs", "b"]
+    assert not told

@@ -121,3 +121,18 @@ def test_a_failed_provider_is_not_run(cli: Command, written: Writer) -> None:
     stages = {case["case_id"]: case["stage"] for case in report["cases"]}
     assert stages[asked("A?")] == "not_run"
     assert json.dumps(report["cases"]).count("quota") == 1
+
+
+def test_a_name_reaches_no_terminal_as_a_command(cli: Command, written: Writer) -> None:
+    names = ["\x1b[2Jx", "y\x9b"]
+    rows = [by(name, "A?", ["u1"]) for name in names]
+    path = written(as_json({"evalId": "e", "results": {"results": rows}}), "results.json")
+    shown = cli("validate", path, "--from", "promptfoo")
+    assert shown.code == 0
+    assert r"\u001b[2Jx: 1 lines read" in shown.out
+    assert r"y\u009b: 1 lines read" in shown.out
+    report = cli("evaluate", path, "--from", "promptfoo", "--no-write", "--format", "json")
+    assert list(report.report()["systems"]) == names
+    told = cli("inspect", path, "--format", "json")
+    assert told.report()["systems"] == names
+    assert not {"\x1b", "\x9b"} & set(shown.out + report.out + report.err + told.out)

@@ -16,7 +16,7 @@ import polars as pl
 from ragtriage.errors import InputError, no_room
 from ragtriage.read.batches import WHITE, Batch, Reader, skip_bom
 from ragtriage.read.delimited import delimited_reader
-from ragtriage.read.faults import SURROGATE, Fault
+from ragtriage.read.faults import SURROGATE, Fault, first_repeated, quoted
 from ragtriage.read.files import InputFile
 from ragtriage.read.json_array import read_json_array
 from ragtriage.read.jsonl import read_jsonl
@@ -97,9 +97,8 @@ def _integer(digits: str) -> int | Written:
 def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     members = dict(pairs)
     if len(members) != len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        why = f"the key {twice!r} is given more than once; keep one"
+        twice = first_repeated(name for name, _ in pairs)
+        why = f"the key {quoted(twice)} is given more than once; keep one"
         raise BrokenRuleError("duplicate-key", why)
     return members
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
+import warnings
 from typing import Any
 
 from ragtriage.read.presets.foreign import Written, parse
@@ -40,7 +41,8 @@ def _parsed(text: str) -> ast.expr | None:
     if len(text) > _LONGEST:
         return None
     try:
-        return ast.parse(text, mode="eval").body
+        with warnings.catch_warnings(action="ignore"):
+            return ast.parse(text, mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 

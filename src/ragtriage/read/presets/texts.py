@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
+from ragtriage.read.faults import quoted
 from ragtriage.read.presets.base import UnmappableError
 from ragtriage.read.presets.values import shown
 
@@ -58,7 +59,7 @@ class TextIds:
         if text in self._shared:
             raise UnmappableError(
                 name,
-                f"two passages of --text-ids have this text, {found!r} and "
-                f"{self._shared[text]!r}: {shown(text)}; name them by ID",
+                f"two passages of --text-ids have this text, {quoted(found)} and "
+                f"{quoted(self._shared[text])}: {shown(text)}; name them by ID",
             )
         return found

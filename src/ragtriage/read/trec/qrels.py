@@ -7,6 +7,7 @@ import polars as pl
 from ragtriage.errors import InputError
 from ragtriage.read.batches import skip_bom
 from ragtriage.read.chunk import readable
+from ragtriage.read.faults import quoted
 from ragtriage.read.files import InputFile, open_bytes
 from ragtriage.read.trec.columns import BrokenRow, Layout
 from ragtriage.read.trec.reading import QRELS, RUN, TABBED_QRELS, Rows, read_qrels
@@ -125,7 +126,7 @@ def _conflict_rows(conflicts: pl.DataFrame, file: InputFile) -> list[BrokenRow]:
     broken = []
     for row in conflicts.iter_rows(named=True):
         text = (
-            f"{row['document']!r} has grade {row['grade']} here and {row['first_grade']} at "
+            f"{quoted(row['document'])} has grade {row['grade']} here and {row['first_grade']} at "
             f"{file.name}:{row['first_line']}; keep one judgement"
         )
         line = row["line"]

@@ -8,7 +8,7 @@ import polars as pl
 
 from ragtriage.errors import InputError
 from ragtriage.read.chunk import RowFault, readable
-from ragtriage.read.faults import Fault
+from ragtriage.read.faults import Fault, quoted
 from ragtriage.read.files import InputFile, fingerprint, open_bytes
 from ragtriage.read.index import FileIndex
 from ragtriage.read.presets.base import UnmappableError
@@ -169,7 +169,7 @@ class _Queries:
     def _take(self, line: int, query: str, text: str | None, raw: str) -> None:
         if query in self._first:
             first = f"{self._file.name}:{self._first[query]}"
-            why = f"{query!r} is not unique, first at {first}; give each query its own ID"
+            why = f"{quoted(query)} is not unique, first at {first}; give each query its own ID"
             self._fault(line, query, "case_id", "duplicate-case-id", why, raw)
             self.texts.pop(query, None)
             return
