@@ -197,7 +197,9 @@ def test_no_message_holds_all_of_a_huge_name(cli: Command, written: Writer) -> N
     path = written([GOOD | {"case_id": huge}] * 2 + [{"case_id": "b", "claims": claims}])
     for message in cli("validate", path).err.splitlines():
         assert len(message) < 500
-        assert "; " in message or message.endswith("errors")
+        assert (
+            "; " in message or message.endswith("errors") or message.startswith("another layout?")
+        )
 
 
 def test_the_nearest_of_an_unknown_name_is_sought_once(

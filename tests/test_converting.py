@@ -27,7 +27,7 @@ def test_texts_without_ids_are_said_with_the_option_that_helps(
     texts = {"user_input": "A?", "retrieved_contexts": ["T"], "response": "yes"}
     ids = texts | {"retrieved_context_ids": ["t"], "reference_context_ids": ["t"]}
     corpus = written(jsonl({"evidence_id": "t", "text": "T"}), "corpus.jsonl")
-    hint = "texts without IDs (retrieved_contexts): --text-ids CORPUS finds them"
+    hint = "texts without IDs: retrieved_contexts; --text-ids CORPUS finds their IDs"
     told = {}
     for name, record, more in (
         ("texts", texts, ()),
