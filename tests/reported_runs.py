@@ -148,7 +148,7 @@ def what_dead_runs_left_is_never_taken_for_a_run(kit: Kit) -> None:
     dead = out / ".unfinished" / "dead"
     dead.mkdir(parents=True)
     (dead / "manifest.json").write_text('{"status": "complete", "passed": true}', "utf-8")
-    (out / ".unfinished" / "dead.lock").touch()
+    (out / ".unfinished" / "dead~lock").touch()
     path = kit.written([case("q", ["a"], ["a"])])
     assert kit.cli("evaluate", path, "--out", out, "--run-id", "r").code == 0
     assert [entry.name for entry in out.iterdir()] == ["r"]

@@ -86,3 +86,23 @@ def test_what_is_no_file_is_not_replaced(cli: Command, written: Writer, tmp_path
         cli("convert", path, "--out", there, "--force").refuses(str(there), "not a regular file")
     assert pipe.is_fifo()
     assert folder.is_dir()
+
+
+def test_a_case_without_a_trace_does_not_become_a_silence(
+    cli: Command, written: Writer, tmp_path: Path
+) -> None:
+    cases = written(jsonl({"case_id": "a", "answerable": False}, {"case_id": "b"}), "c.jsonl")
+    trace = written(jsonl({"case_id": "b", "answer": "yes"}), "t.jsonl")
+    given = ("convert", "--cases", cases, "--trace", trace, "--out", tmp_path / "ours.jsonl")
+    cli(*given, "--missing-trace", "empty").refuses("pass --missing-trace not-run")
+    assert not (tmp_path / "ours.jsonl").exists()
+    assert cli(*given, "--missing-trace", "not-run").code == 0
+    shown = cli(
+        "evaluate", tmp_path / "ours.jsonl", "--no-write", "--format", "json", "--all-cases"
+    )
+    stages = {case["case_id"]: case["stage"] for case in shown.report()["cases"]}
+    assert stages["a"] == "not_run"
+    # Where no answer is recorded at all, nothing is mistaken for one.
+    bare = written(jsonl({"case_id": "b", "retrieved_ids": ["x"]}), "bare.jsonl")
+    plain = ("convert", "--cases", cases, "--trace", bare, "--out", tmp_path / "bare-ours.jsonl")
+    assert cli(*plain, "--missing-trace", "empty").code == 0

@@ -14,6 +14,7 @@ from ragtriage.layout import check_one_system, settled
 from ragtriage.pipeline import python_options
 from ragtriage.publish.canonical import canonical_file, write_cases
 from ragtriage.publish.input_notes import input_notes
+from ragtriage.read.chunk import Chunk
 from ragtriage.request import EvaluateRequest, build_request
 from ragtriage.tally import FileLines, Tally
 
@@ -63,6 +64,7 @@ def convert_request(
     with canonical_file(out, replace=force) as stream:
         for admitted in admission.chunks():
             admission.count(admitted.chunk.counts, admitted.faults)
+            _keep_unknown(request, admission, admitted.chunk)
             write_cases(admitted.cases, admission.given.fields, stream)
             written += admitted.cases.height
             if progress is not None:
@@ -77,6 +79,16 @@ def _keep_inputs(out: str, admission: Admission) -> None:
     read = [str(entry["path"]) for entry in admission.given.files]
     if exists(out) and any(samefile(out, path) for path in read if exists(path)):
         raise UsageError(f"--out: {out} is the input itself; choose another name")
+
+
+def _keep_unknown(request: EvaluateRequest, admission: Admission, chunk: Chunk) -> None:
+    """In our form an answer that is not there is a silence; without a trace it is not known."""
+    alone = chunk.untraced is not None and bool(chunk.untraced.any())
+    if alone and request.missing_trace == "empty" and "answer" in admission.given.fields:
+        raise UsageError(
+            "--missing-trace empty: written down, a case without a trace would be one that was "
+            "answered with silence; pass --missing-trace not-run"
+        )
 
 
 def _refuse(tally: Tally, admission: Admission, written: int, *, keep: bool) -> None:

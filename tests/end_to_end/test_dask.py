@@ -166,7 +166,7 @@ def test_a_killed_workers_shard_is_evaluated_again(
         while not flag.exists() and time.monotonic() < deadline:
             time.sleep(0.1)
         assert flag.exists()
-        half = list((tmp_path / "shards").glob(".unfinished/r.shards/00*/cases/part-*"))
+        half = list((tmp_path / "shards").glob(".unfinished/r~shards/00*/cases/part-*"))
         assert half, "the worker was killed before it wrote a part"
         doomed.send_signal(signal.SIGKILL)
         cluster.add_worker("other")

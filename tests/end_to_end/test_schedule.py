@@ -273,7 +273,7 @@ def large(place: Place) -> Path:
 
 def working(out: Path) -> int | None:
     """The process that is writing a run to this folder now, once there is one."""
-    if not list(out.glob(".unfinished/*.lock")):
+    if not list(out.glob(".unfinished/*~lock")):
         return None
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():

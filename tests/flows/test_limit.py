@@ -55,7 +55,7 @@ def test_a_refusal_comes_back_word_for_word(tmp_path: Path) -> None:
 def test_the_limit_ends_the_work_and_clears_what_it_left(tmp_path: Path, seconds: float) -> None:
     half = tmp_path / UNFINISHED / "half"
     half.mkdir(parents=True)
-    half.with_name("half.lock").touch()
+    half.with_name("half~lock").touch()
     start = time.monotonic()
     with pytest.raises(TimeLimitError, match="stopped while sleeping"):
         Deadline.after(seconds).within("sleeping", str(tmp_path), time.sleep, 60)

@@ -58,14 +58,14 @@ def test_what_a_dead_run_left_is_removed_and_a_living_one_is_not(tmp_path: Path)
     dead = out / ".unfinished" / "dead"
     dead.mkdir(parents=True)
     (dead / "summary.parquet").write_text("half")
-    (out / ".unfinished" / "dead.lock").touch()
-    (out / ".unfinished" / "dead.spill").mkdir()
-    (out / ".unfinished" / "dead.spill" / "input").write_text("half")
+    (out / ".unfinished" / "dead~lock").touch()
+    (out / ".unfinished" / "dead~spill").mkdir()
+    (out / ".unfinished" / "dead~spill" / "input").write_text("half")
     living = RunFolder(str(out), "living")
     living.open()
     other = RunFolder(str(out), "other")
     other.open()
-    assert everything(out / ".unfinished") == ["living", "living.lock", "other", "other.lock"]
+    assert everything(out / ".unfinished") == ["living", "living~lock", "other", "other~lock"]
     other.publish()
     living.publish()
     assert everything(out) == ["living", "other"]
@@ -73,7 +73,7 @@ def test_what_a_dead_run_left_is_removed_and_a_living_one_is_not(tmp_path: Path)
 
 def test_what_lies_there_without_a_lock_is_dead(tmp_path: Path) -> None:
     unfinished = tmp_path / ".unfinished"
-    for name in ("20260101T000000Z-deadbeef", "x.shards", "x.old"):
+    for name in ("20260101T000000Z-deadbeef", "x~shards", "x~old", "y.old"):
         (unfinished / name / "cases").mkdir(parents=True)
         (unfinished / name / "cases" / "part-00000.parquet").write_text("half")
     (unfinished / "a file of somebody's").touch()
@@ -84,12 +84,27 @@ def test_what_lies_there_without_a_lock_is_dead(tmp_path: Path) -> None:
         folder.attempts.mkdir()
     later = RunFolder(str(tmp_path), "later")
     later.open()
-    theirs = ["a file of somebody's", "later", "later.lock"]
-    living = ["y", "y.lock", "y.shards", "z.old", "z.old.lock", "z.old.shards"]
+    theirs = ["a file of somebody's", "later", "later~lock"]
+    living = ["y", "y~lock", "y~shards", "z.old", "z.old~lock", "z.old~shards"]
     assert sorted(path.name for path in unfinished.iterdir()) == theirs + living
     for folder in (*named_alike, later):
         folder.publish()
     assert everything(tmp_path / "y") == everything(tmp_path / "z.old") == ["report.md"]
+
+
+@pytest.mark.parametrize("ending", [".old", ".lock", ".shards", ".spill"])
+def test_runs_of_like_names_leave_each_other_alone(tmp_path: Path, ending: str) -> None:
+    (tmp_path / "y").mkdir()
+    (tmp_path / "y" / "manifest.json").write_text("{}")
+    one = RunFolder(str(tmp_path), "y", replace=True)
+    other = RunFolder(str(tmp_path), f"y{ending}")
+    for folder in (one, other):
+        folder.open()
+        folder.write_text("report.md", folder.run_id)
+    one.publish()
+    other.publish()
+    assert (tmp_path / "y" / "report.md").read_text() == "y"
+    assert (tmp_path / f"y{ending}" / "report.md").read_text() == f"y{ending}"
 
 
 def test_a_run_id_is_taken_once(tmp_path: Path) -> None:

@@ -233,7 +233,7 @@ def test_whoever_writes_is_ended_before_what_was_written_is_cleared_away(cases: 
         "evaluate", cases.name, "--out", "out", "--workers", "2", cwd=cases.parent, before=writes
     )
     deadline = time.monotonic() + 60
-    while not list(cases.parent.glob("out/.unfinished/*.shards/more-*")):
+    while not list(cases.parent.glob("out/.unfinished/*~shards/more-*")):
         assert time.monotonic() < deadline
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)

@@ -29,8 +29,8 @@ _LEVEL = 1
 _STATISTICS = {"null_count": True, "min": False, "max": False, "distinct_count": False}
 # Of a table put together from blocks: small groups keep little in memory.
 _ROWS = 50_000
-# What stands beside a run being written: its lock, and what it puts aside.
-_LOCK, _OLD, _SHARDS, _SPILL = ".lock", ".old", ".shards", ".spill"
+# What stands beside a run being written: its lock, and what it puts aside. No run ID has a tilde.
+_LOCK, _OLD, _SHARDS, _SPILL = "~lock", "~old", "~shards", "~spill"
 _OF_SYSTEM = re.compile(r"(?:.*: )?(.+) \(os error [0-9]+\)")
 
 
