@@ -232,8 +232,9 @@ def _check_early(
     inputs = [name for name, run, frame in sources if run is None and frame is None]
     if inputs.count("-") > 1:
         raise UsageError("standard input can be read once only")
-    named = tuple(name for name in inputs if name != "-")
-    files_for(named, "trace" if request.cases else "records", request.evaluate, None)
+    for name in inputs:
+        if name != "-":
+            files_for((name,), "trace" if request.cases else "records", request.evaluate, None)
     if len(runs) == 1:
         _check_settings(runs[0], request.evaluate, request, stored_first=opened[0] is not None)
 

@@ -157,7 +157,7 @@ class Evaluation:
         note = (
             ""
             if refused
-            else f"all {self._tally.totals.set_aside:,} records were set aside; no case left"
+            else f"every record was set aside ({self._tally.totals.set_aside:,}); no case left"
         )
         raise self._invalid(where, note)
 

@@ -198,18 +198,20 @@ def test_a_file_that_may_not_be_read(tree: Tree, monkeypatch: pytest.MonkeyPatch
         read_cases(path)
 
 
-def test_the_same_file_twice_repeats_every_id(tree: Tree, cli: Command) -> None:
+def test_a_file_that_is_named_twice_is_refused_once(tree: Tree, cli: Command) -> None:
+    """Else every case would repeat itself; whatever is in it."""
     path = tree("a.jsonl") / "a.jsonl"
-    shown = cli("validate", path, path)
-    shown.refuses(f"{path}:1: case_id: 'a' is not unique, first at {path}:1", "2 errors")
-
-
-def test_a_broken_file_that_is_named_twice_is_told_once(tmp_path: Path, cli: Command) -> None:
-    path = tmp_path / "a.parquet"
-    path.write_bytes(b"PAR1 not really")
-    shown = cli("validate", path, path)
-    assert shown.code == 2
-    assert shown.err.count("not a Parquet file") == 1
+    shown = cli("validate", path, path, path)
+    shown.refuses(f"{path}: given twice; name the file once")
+    assert shown.err.count("name the file once") == 1
+    cli("validate", path.parent, path).refuses("given twice")
+    (path.parent / "b.jsonl").symlink_to(path)
+    cli("validate", path.parent).refuses(f"b.jsonl: the same file as {path}; name the file once")
+    broken = tree("a.parquet") / "a.parquet"
+    broken.write_bytes(b"PAR1 not really")
+    cli("validate", broken, broken).refuses("given twice")
+    # In two roles it is read twice for two reasons.
+    assert cli("evaluate", "--cases", path, "--trace", path, "--no-write").code in (0, 1)
 
 
 def test_standard_input_is_kept_beside_the_run(

@@ -89,5 +89,5 @@ class Look(ABC):
         total = tally.n_refused
         note = f"{total:,} {'error' if total == 1 else 'errors'}; nothing compared"
         if self.request.on_invalid == "quarantine":
-            note = f"all {tally.totals.set_aside:,} records were set aside; no {record} left"
+            note = f"every record was set aside ({tally.totals.set_aside:,}); no {record} left"
         return InvalidRowsError(tally.messages, total, where, note)

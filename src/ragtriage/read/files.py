@@ -54,7 +54,8 @@ def find_files(
         otherwise: the format of a file whose name tells none; without it such a file is refused.
 
     Raises:
-        InputError: nothing there, not readable by its name, or a folder without such files.
+        InputError: nothing there, not readable by its name, a folder without such files, or a file
+            is named twice.
     """
     found: list[InputFile] = []
     for argument in arguments:
@@ -66,7 +67,21 @@ def find_files(
             found.append(_one_file(argument, role, otherwise))
         else:
             found.extend(_matching(argument, role, otherwise))
+    _each_once(found)
     return found
+
+
+def _each_once(files: list[InputFile]) -> None:
+    """Read twice, every case of a file would be a repeat of itself."""
+    seen: dict[str, InputFile] = {}
+    told: dict[str, None] = {}
+    for file in files:
+        first = seen.setdefault(os.path.realpath(file.path), file)
+        if first is not file and file.content is None:
+            which = "given twice" if first.name == file.name else f"the same file as {first.name}"
+            told[f"{file.name}: {which}; name the file once"] = None
+    if told:
+        raise InputError("\n".join(told))
 
 
 def format_of(name: str) -> tuple[str, str | None] | None:

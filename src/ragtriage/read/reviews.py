@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from ragtriage.errors import InputError
 from ragtriage.read.chunk import Chunk, Place
 from ragtriage.read.index import FileIndex, Source
 from ragtriage.read.input import dropped_by, entry_of, index_all
@@ -53,10 +51,6 @@ def open_reviews(names: tuple[str, ...], request: Reading) -> ReviewsInput:
         InputError: a file cannot be read at all, or is named twice.
     """
     sources = sources_for(names, "reviews", request, None)
-    twice = [name for name, n in Counter(source.file.name for source in sources).items() if n > 1]
-    if twice:
-        # A record is known by its file and place: read twice it would be one record, counted two.
-        raise InputError("\n".join(f"{name}: given twice; name the file once" for name in twice))
     pairs = index_all(sources)
     indexes = [index for _, index in pairs]
     return ReviewsInput([entry_of(index) for index in indexes], dropped_by(indexes), pairs)
