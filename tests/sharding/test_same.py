@@ -151,8 +151,11 @@ def test_a_repeat_in_a_far_shard_names_both_lines(
         )
 
 
-def test_the_same_file_twice(cases: Path) -> None:
-    assert "is not unique" in same([cases, cases], 6).refused
+def test_a_copy_repeats_every_id_and_a_file_is_named_once(cases: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "copy.jsonl"
+    copy.write_bytes(cases.read_bytes())
+    assert "is not unique" in same([cases, copy], 6).refused
+    assert "given twice; name the file once" in same([cases, cases], 6, at_least=0).refused
 
 
 def test_files_that_cannot_be_read_are_all_named(cases: Path, tmp_path: Path) -> None:
